@@ -1,0 +1,1 @@
+"""What can be proven about a policy: reachability, comparison, coverage."""

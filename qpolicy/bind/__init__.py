@@ -1,0 +1,1 @@
+"""Policy, checkpoint and asker become a matcher that decides modules."""

@@ -1,0 +1,1 @@
+"""Text to syntax tree and back: grammar, parser, syntax errors, formatter."""

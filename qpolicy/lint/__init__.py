@@ -1,0 +1,1 @@
+"""Findings, one module each, and the reporters that print them."""
