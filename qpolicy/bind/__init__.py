@@ -1,1 +1,26 @@
 """Policy, checkpoint and asker become a matcher that decides modules."""
+
+from qpolicy.bind.asks import Ask, asks
+from qpolicy.bind.decision import Decision, Member
+from qpolicy.bind.expectations import Expectation, run_expectations
+from qpolicy.bind.matcher import Matcher
+from qpolicy.bind.policy import Policy, load, no_policy, parse
+from qpolicy.bind.rule import BoundRule
+from qpolicy.bind.world import ENGINES, World
+
+__all__ = [
+    "ENGINES",
+    "Ask",
+    "BoundRule",
+    "Decision",
+    "Expectation",
+    "Matcher",
+    "Member",
+    "Policy",
+    "World",
+    "asks",
+    "load",
+    "no_policy",
+    "parse",
+    "run_expectations",
+]

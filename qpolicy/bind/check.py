@@ -1,0 +1,67 @@
+"""The passes over a policy's patterns: every pattern parses, every continued set can be continued."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qpolicy.bind.resolve import Sets, parse_pattern, selectors
+from qpolicy.lang import PolicySyntaxError, SyntaxIssue
+from qpolicy.lang.source import Source
+from qpolicy.lang.tree import Document, PatternRef, Selector, SetRef
+from qpolicy.paths import PatternError
+
+BAD_PATTERN = "QP010"
+NOT_OPEN = "QP011"
+
+
+def check_patterns(document: Document, source: Source) -> Document:
+    """Parse every pattern of the policy.
+
+    Raises:
+        PolicySyntaxError: With every malformed pattern, each at its own place.
+    """
+    issues = tuple(issue for statement in document.statements for one in selectors(statement) for issue in _bad(one, source))
+    if issues:
+        raise PolicySyntaxError(issues)
+    return document
+
+
+def check_continued_sets(document: Document, source: Source) -> Document:
+    """Check that each set in ``@SET.rest`` consists of patterns that end in ``.**``.
+
+    Raises:
+        PolicySyntaxError: With every set that cannot be continued.
+    """
+    sets = Sets.of(document, None)
+    issues = tuple(
+        issue
+        for statement in document.statements
+        for one in selectors(statement)
+        if isinstance(one, SetRef) and one.rest is not None
+        for issue in _closed(one, sets, source)
+    )
+    if issues:
+        raise PolicySyntaxError(issues)
+    return document
+
+
+def _bad(selector: Selector, source: Source) -> Iterator[SyntaxIssue]:
+    if isinstance(selector, PatternRef):
+        text, offset = selector.text, 0
+    elif selector.rest is not None:
+        text, offset = selector.rest, len(selector.name) + 2
+    else:
+        return
+    try:
+        parse_pattern(text)
+    except PatternError as error:
+        span = source.narrowed(selector.span, offset + error.start, offset + error.end)
+        yield SyntaxIssue(BAD_PATTERN, error.message, span, (), error.hint, source)
+
+
+def _closed(selector: SetRef, sets: Sets, source: Source) -> Iterator[SyntaxIssue]:
+    closed = [pattern for pattern in sets.named(selector.name) if not pattern.open_ended]
+    if closed:
+        message = f"@{selector.name} cannot be continued: its pattern {closed[0]} does not end in '.**'"
+        hint = f"end every pattern of @{selector.name} in '.**', or name the modules without the set"
+        yield SyntaxIssue(NOT_OPEN, message, selector.span, (), hint, source)

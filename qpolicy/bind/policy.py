@@ -1,0 +1,95 @@
+"""A policy: a parsed file that can be bound to a checkpoint and an asker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from qpolicy.bind.matcher import Matcher
+from qpolicy.bind.passes import PARSE_PASSES, Binding, bind_all
+from qpolicy.bind.world import ENGINES, World
+from qpolicy.checkpoint import FUSED, Checkpoint
+from qpolicy.errors import BindError, QPolicyError
+from qpolicy.lang import decode
+from qpolicy.lang.source import Source
+from qpolicy.lang.tree import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A policy that parsed whole, with every pattern and every set checked.
+
+    Attributes:
+        document: The syntax tree.
+        source: The text it was read from.
+    """
+
+    document: Document
+    source: Source
+
+    def bind(
+        self,
+        checkpoint: Checkpoint | None,
+        *,
+        engine: str = "sglang",
+        draft: bool = False,
+        packed: Mapping[str, Sequence[str]] | None = None,
+        strict: bool = False,
+    ) -> Matcher:
+        """Return the matcher that decides modules for one checkpoint and one asker.
+
+        Args:
+            checkpoint: The checkpoint, or None; facts about tensors and lists are unknown without one.
+            engine: Who asks.
+            draft: Whether the model under construction is the speculative draft.
+            packed: Fused name to the names of its parts, as the engine's model class has it; by default the
+                families that are common to the known model classes.
+            strict: Make an unknown condition an error where that rule would have decided otherwise.
+
+        Raises:
+            BindError: The policy does not fit: it names a scheme that the checkpoint lacks, or the engine is unknown.
+        """
+        if engine not in ENGINES:
+            raise BindError(f"engine '{engine}' is not known; known: {', '.join(ENGINES)}")
+        world = World(checkpoint, engine, draft, FUSED if packed is None else packed, strict)
+        return Matcher(bind_all(Binding.start(self.document, self.source, world)))
+
+
+def parse(text: str, *, filename: str = "<policy>") -> Policy:
+    """Read a policy from its text.
+
+    Args:
+        text: The policy.
+        filename: What messages call it.
+
+    Raises:
+        PolicySyntaxError: With every mistake found, each with its line, column and a fix.
+    """
+    source = Source(filename, text)
+    document = Document(())
+    for step in PARSE_PASSES:
+        document = step(document, source)
+    return Policy(document, source)
+
+
+def load(path: str | Path) -> Policy:
+    """Read a policy file.
+
+    Raises:
+        PolicySyntaxError: The file is not a policy; all mistakes are listed.
+        QPolicyError: The file cannot be read.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise QPolicyError(f"{path}: cannot read this policy file: {error.strerror or error}") from error
+    source = decode(data, str(path))
+    return parse(source.text, filename=source.name)
+
+
+@cache
+def no_policy() -> Policy:
+    """Return the policy that decides nothing: the checkpoint's own list alone."""
+    return parse("qpolicy 1\n", filename="(no policy)")

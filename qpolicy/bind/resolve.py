@@ -1,0 +1,98 @@
+"""Selectors become patterns: sets are looked up, ``@NAME.rest`` is continued."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from qpolicy.checkpoint import Checkpoint, draft_patterns
+from qpolicy.lang.tree import (
+    About,
+    And,
+    Condition,
+    Document,
+    Drop,
+    Expect,
+    Let,
+    Not,
+    Or,
+    PathIn,
+    PatternRef,
+    Rule,
+    Selector,
+    Statement,
+)
+from qpolicy.paths import Pattern
+
+parse_pattern = cache(Pattern.parse)
+
+
+class Sets:
+    """The named sets of a policy, for one checkpoint.
+
+    Args:
+        lets: The policy's ``let`` statements; their sets are known and without cycles.
+        mtp: The patterns of ``@mtp``.
+    """
+
+    def __init__(self, lets: Iterable[Let], mtp: Sequence[Pattern]) -> None:
+        self._lets = {let.name: let for let in lets}
+        self._known: dict[str, tuple[Pattern, ...]] = {"mtp": tuple(mtp)}
+
+    @classmethod
+    def of(cls, document: Document, checkpoint: Checkpoint | None) -> Sets:
+        """Return the sets of a policy as they stand for a checkpoint, or for none."""
+        lets = (statement for statement in document.statements if isinstance(statement, Let))
+        return cls(lets, [parse_pattern(text) for text in draft_patterns(checkpoint)])
+
+    def named(self, name: str) -> tuple[Pattern, ...]:
+        """Return a set's patterns."""
+        if name not in self._known:
+            self._known[name] = tuple(
+                pattern for selector in self._lets[name].selectors for pattern in self.expand(selector)
+            )
+        return self._known[name]
+
+    def expand(self, selector: Selector) -> tuple[Pattern, ...]:
+        """Return what a selector comes to.
+
+        Raises:
+            PatternError: A pattern is malformed, or a continued set has a pattern that does not end in ``.**``.
+        """
+        if isinstance(selector, PatternRef):
+            return (parse_pattern(selector.text),)
+        patterns = self.named(selector.name)
+        if selector.rest is None:
+            return patterns
+        rest = parse_pattern(selector.rest)
+        return tuple(pattern.then(rest) for pattern in patterns)
+
+
+def selectors(statement: Statement) -> Iterable[Selector]:
+    """Iterate over every selector of a statement, those in its condition included."""
+    match statement:
+        case Let():
+            yield from statement.selectors
+        case Rule():
+            yield from statement.selectors
+            if statement.condition is not None:
+                yield from condition_selectors(statement.condition)
+        case Drop():
+            yield statement.scope
+            yield from condition_selectors(statement.condition)
+        case Expect():
+            yield statement.selector
+
+
+def condition_selectors(condition: Condition) -> Iterable[Selector]:
+    """Iterate over the selectors in a condition."""
+    match condition:
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from condition_selectors(part)
+        case Not(part):
+            yield from condition_selectors(part)
+        case About():
+            yield condition.selector
+        case PathIn():
+            yield from condition.selectors

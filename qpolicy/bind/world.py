@@ -1,0 +1,76 @@
+"""Who asks about what: a checkpoint, an engine, target or draft, and how both read the checkpoint's list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from qpolicy.bind.names import DraftRow, draft_row
+from qpolicy.bind.stored import StoredIndex
+from qpolicy.checkpoint import FUSED, Checkpoint
+from qpolicy.native import Mapper, NativeConfig, Reading, draft_nulling, engine_reading, producer_reading, read_config
+
+ENGINES = ("sglang",)
+
+
+@dataclass(frozen=True)
+class World:
+    """The surroundings of every decision of one matcher.
+
+    Attributes:
+        checkpoint: The checkpoint, or None when there is none at hand.
+        engine: Name of the engine that asks.
+        draft: Whether the model under construction is the speculative draft.
+        packed: Fused name to the names of its parts, as the engine's model class has it.
+        strict: Whether an unknown condition that could matter is an error.
+    """
+
+    checkpoint: Checkpoint | None
+    engine: str
+    draft: bool
+    packed: Mapping[str, Sequence[str]] = field(default_factory=lambda: FUSED)
+    strict: bool = False
+
+    @cached_property
+    def stored(self) -> StoredIndex:
+        """The checkpoint's modules as the asker sees them."""
+        return StoredIndex.of(self.checkpoint, self.packed)
+
+    @cached_property
+    def config(self) -> NativeConfig | None:
+        """The checkpoint's quantization config, or None when it has none."""
+        if self.checkpoint is None or self.checkpoint.quantization is None:
+            return None
+        return read_config(self.checkpoint.quantization, self.checkpoint.quantization_file or "quantization_config")
+
+    @cached_property
+    def row(self) -> DraftRow | None:
+        """The row of draft names for this checkpoint's architecture; None for a target or an unknown draft."""
+        if not self.draft or self.checkpoint is None:
+            return None
+        return draft_row(self.engine, self.checkpoint.architectures)
+
+    @cached_property
+    def producer(self) -> Reading | None:
+        """The list as its producer reads it: the fact ``excluded``."""
+        return None if self.config is None else producer_reading(self.config, packed=self.packed)
+
+    @cached_property
+    def reading(self) -> Reading | None:
+        """The list as the engine reads it: the decision ``native``."""
+        if self.config is None:
+            return None
+        mapper = Mapper(substr=self.row.list_substr) if self.row and self.row.list_substr else None
+        return engine_reading(self.config, self.engine, self.packed, mapper)
+
+    @cached_property
+    def nulled(self) -> str | None:
+        """Why the engine by itself builds this draft without a quantization config, or None when it does not."""
+        if not self.draft or self.config is None or self.checkpoint is None:
+            return None
+        for arch in self.checkpoint.architectures:
+            reason = draft_nulling(self.config, self.engine, arch, self.checkpoint.num_hidden_layers)
+            if reason is not None:
+                return reason
+        return None
