@@ -1,1 +1,7 @@
 """Patterns over dotted module names: one pattern, sets of patterns as values, the automaton."""
+
+from qpolicy.paths.errors import PatternError, Undecided
+from qpolicy.paths.index import PatternIndex
+from qpolicy.paths.pattern import Pattern
+
+__all__ = ["Pattern", "PatternError", "PatternIndex", "Undecided"]
