@@ -2,6 +2,7 @@
 
 from qpolicy.paths.errors import PatternError, Undecided
 from qpolicy.paths.index import PatternIndex
+from qpolicy.paths.miss import Miss, nearest_miss, nearest_misses
 from qpolicy.paths.pattern import Pattern
 
-__all__ = ["Pattern", "PatternError", "PatternIndex", "Undecided"]
+__all__ = ["Miss", "Pattern", "PatternError", "PatternIndex", "Undecided", "nearest_miss", "nearest_misses"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from qpolicy.paths.errors import PatternError
 from qpolicy.paths.parser import check_length, parse_elements
@@ -21,6 +22,14 @@ class Pattern:
     """
 
     elements: tuple[Element, ...]
+    _repeated: int = field(init=False, compare=False, repr=False)
+    _optional: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # Sets of places in the pattern are integers, a bit for each element and one for the end.
+        rests = _bits(element is Wildcard.REST for element in self.elements)
+        object.__setattr__(self, "_optional", rests)
+        object.__setattr__(self, "_repeated", rests | _bits(element is Wildcard.SOME for element in self.elements))
 
     @classmethod
     def parse(cls, text: str) -> Pattern:
@@ -49,13 +58,16 @@ class Pattern:
 
     def matches(self, name: str) -> bool:
         """Says whether the name, as a whole, fits this pattern."""
-        last = len(self.elements)
-        live = self._skip({0})
+        fitting: dict[str, int] = {"": 0}
+        live = self._skip(1)
         for segment in name.split("."):
-            live = self._step(live, segment) if segment else set()
+            if segment not in fitting:
+                fitting[segment] = self._fitting(segment)
+            moved = live & fitting[segment]
+            live = self._skip(moved << 1 | moved & self._repeated)
             if not live:
                 return False
-        return last in live
+        return bool(live >> len(self.elements))
 
     @property
     def single(self) -> str | None:
@@ -89,25 +101,16 @@ class Pattern:
             return f'"{first.text}"'
         return ".".join(map(str, self.elements))
 
-    def _step(self, live: set[int], segment: str) -> set[int]:
-        after: set[int] = set()
-        for place in live:
-            if place == len(self.elements):
-                continue
-            element = self.elements[place]
-            if element.matches(segment):
-                after |= {place, place + 1} if element in _REPEATED else {place + 1}
-        return self._skip(after)
+    def _fitting(self, segment: str) -> int:
+        return _bits(element.matches(segment) for element in self.elements)
 
-    def _skip(self, live: set[int]) -> set[int]:
+    def _skip(self, live: int) -> int:
         """Adds the places that are reached because a ``**`` may stand for nothing."""
-        reached = set(live)
-        for start in live:
-            place = start
-            while place < len(self.elements) and self.elements[place] is Wildcard.REST:
-                place += 1
-                reached.add(place)
-        return reached
+        skipped = live
+        while skipped := (skipped & self._optional) << 1 & ~live:
+            live |= skipped
+        return live
 
 
-_REPEATED = (Wildcard.SOME, Wildcard.REST)
+def _bits(answers: Iterable[bool]) -> int:
+    return sum(1 << place for place, answer in enumerate(answers) if answer)

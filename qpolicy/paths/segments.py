@@ -14,7 +14,7 @@ from typing import TypeAlias
 STAR = "*"
 """The piece, inside one segment, that stands for none or more characters. No text or spelling holds this character."""
 
-_NEVER_BARE = frozenset(".,{}*?\"@#:()=^$\\|+[]!'`")
+_NEVER_BARE = frozenset(".,{}*?\"@#:()=;<>&^$\\|+[]!'`")
 
 Pieces: TypeAlias = tuple[tuple[str, ...], ...]
 """What a segment is put together from, in order: each piece a tuple of spellings to choose from, or ``(STAR,)``."""
@@ -23,9 +23,10 @@ Pieces: TypeAlias = tuple[tuple[str, ...], ...]
 def is_bare(char: str) -> bool:
     """Says whether a character may stand in a segment without quotes.
 
-    Those are the printable characters of Unicode, spaces excepted, without ``. , { } * ? " @ # : ( ) =``, which mean
-    something in the language, and without ``^ $ | + [ ] ! '``, the backslash and the grave accent, which are refused so
-    that a regular expression, a negation or a wrong kind of quote is reported instead of read as a name.
+    Those are the printable characters of Unicode, spaces excepted, without ``. , { } * ? " @ # : ( ) = ; < > &``,
+    which mean something in the language or close to it, and without ``^ $ | + [ ] ! '``, the backslash and the grave
+    accent, which are refused so that a regular expression, a negation or a wrong kind of quote is reported instead of
+    read as a name.
     """
     return char.isprintable() and not char.isspace() and char not in _NEVER_BARE
 
