@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_SHOWN = 110
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -34,17 +36,29 @@ class Source:
         return self.text[span.start : span.end]
 
     def line(self, number: int) -> str:
-        """Return one line without its newline; lines are counted from 1."""
-        lines = self.text.splitlines() or [""]
-        return lines[min(number, len(lines)) - 1]
+        """Return one line without its newline; lines are counted from 1 and end in ``\\n`` or ``\\r\\n``."""
+        lines = self.text.split("\n")
+        return lines[min(number, len(lines)) - 1].removesuffix("\r")
+
+    def span(self, start: int, end: int) -> Span:
+        """Return the span between two offsets of the text."""
+        line_start = self.text.rfind("\n", 0, start) + 1
+        return Span(start, end, self.text.count("\n", 0, start) + 1, start - line_start + 1)
 
     def narrowed(self, span: Span, start: int, end: int) -> Span:
         """Return the part of a one-line span between two offsets counted from the span's start."""
         return Span(span.start + start, span.start + end, span.line, span.column + start)
 
     def excerpt(self, span: Span) -> str:
-        """Return the span's first line with a caret line under it."""
-        text = self.line(span.line).replace("\t", " ")
-        width = max(1, min(span.end - span.start, len(text) - span.column + 1))
+        """Return the span's first line with a caret line under it.
+
+        Characters that a terminal would not print are replaced one by one; of a very long line only the part around
+        the span is shown.
+        """
+        text = "".join(c if c.isprintable() else " " if c == "\t" else "\ufffd" for c in self.line(span.line))
+        cut = max(0, span.column - _SHOWN // 2) if len(text) > _SHOWN else 0
+        shown = text[cut : cut + _SHOWN]
+        indent = min(span.column - 1 - cut, len(shown))
+        width = max(1, min(span.end - span.start, len(shown) - indent))
         gutter = f"{span.line} | "
-        return f"{gutter}{text}\n{' ' * (len(gutter) + span.column - 1)}{'^' * width}"
+        return f"{gutter}{shown}\n{' ' * (len(gutter) + indent)}{'^' * width}"
