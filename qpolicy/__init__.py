@@ -4,10 +4,14 @@ The whole surface is here: :func:`load` or :func:`parse` a policy, :func:`open_c
 ``matcher.decide(name)``. :func:`native_list` reads the list in a checkpoint's own config.
 """
 
-from qpolicy.bind import BoundRule, Decision, Matcher, Member, Policy, load, parse
-from qpolicy.checkpoint import Checkpoint, open_checkpoint
-from qpolicy.errors import BindError, CheckpointError, MixedMembers, NothingToCheckError, QPolicyError
-from qpolicy.native import native_list
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from qpolicy.bind import BoundRule, Decision, Matcher, Member, Policy, load, parse
+    from qpolicy.checkpoint import Checkpoint, open_checkpoint
+    from qpolicy.errors import BindError, CheckpointError, MixedMembers, NothingToCheckError, QPolicyError
+    from qpolicy.native import native_list
 
 __version__ = "0.1.0"
 
@@ -28,3 +32,18 @@ __all__ = [
     "open_checkpoint",
     "parse",
 ]
+
+_HOMES = {
+    "qpolicy.bind": ("BoundRule", "Decision", "Matcher", "Member", "Policy", "load", "parse"),
+    "qpolicy.checkpoint": ("Checkpoint", "open_checkpoint"),
+    "qpolicy.errors": ("BindError", "CheckpointError", "MixedMembers", "NothingToCheckError", "QPolicyError"),
+    "qpolicy.native": ("native_list",),
+}
+
+
+def __getattr__(name: str) -> object:
+    # Imported on first use: `qpolicy fmt` and `qpolicy --help` need none of the rooms behind these names.
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module 'qpolicy' has no attribute '{name}'")

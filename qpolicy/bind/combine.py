@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from qpolicy.bind.answers import Answers
-from qpolicy.bind.decision import Decision, Member
+from qpolicy.bind.decision import Decision, Member, Problem
 
 if TYPE_CHECKING:
     from qpolicy.bind.matcher import Matcher
@@ -27,7 +27,7 @@ def combine(
         warnings: What was noticed on the way.
         answers: What each decision comes to for this name.
     """
-    problem = _refusal(members) or _disagreement(module, members) or _half_excluded(matcher, module, kind, members)
+    problem, told = _problem(matcher, module, kind, members)
     deciding = next((member for member in members if member.action != "native"), members[0])
     return Decision(
         module=module,
@@ -38,10 +38,21 @@ def combine(
         rule=deciding.rule,
         members=members,
         warnings=warnings,
-        reason=problem or deciding.reason,
+        reason=told or deciding.reason,
+        problem=problem,
         native=answers.native,
         matcher=matcher,
     )
+
+
+def _problem(matcher: Matcher, module: str, kind: str, members: Sequence[Member]) -> tuple[Problem, str]:
+    if told := _refusal(members):
+        return "refused", told
+    if told := _disagreement(module, members):
+        return "disagree", told
+    if told := _half_excluded(matcher, module, kind, members):
+        return "half-excluded", told
+    return "", ""
 
 
 def _refusal(members: Sequence[Member]) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+Problem: TypeAlias = Literal["", "refused", "disagree", "half-excluded"]
 
 if TYPE_CHECKING:
     from qpolicy.bind.matcher import Matcher
@@ -23,6 +25,7 @@ class Member:
         scheme: The scheme's name, where one is known.
         rule: The deciding rule, or None when no statement decided.
         reason: Why, in words, for errors and native answers.
+        skipped: Earlier rules whose pattern matches and whose condition is unknown, so that they did not apply.
     """
 
     name: str
@@ -31,6 +34,7 @@ class Member:
     scheme: str | None
     rule: BoundRule | None
     reason: str = ""
+    skipped: tuple[BoundRule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,8 @@ class Decision:
         members: The stored modules behind the name, each with its own decision.
         warnings: Sentences about rules that could not be applied and names that reach no tensor.
         reason: Why, in words; for an error it says what to do.
+        problem: What kind of error it is: ``refused`` (by the policy, the engine or the names), ``disagree`` (the
+            members are decided differently) or ``half-excluded`` (the list names some members only); else empty.
         native: What the engine makes of the checkpoint's own list for this name, whatever was decided; None when
             there is no list to read.
         matcher: The matcher that was asked; explanations need it.
@@ -61,8 +67,14 @@ class Decision:
     members: tuple[Member, ...]
     warnings: tuple[str, ...]
     reason: str
+    problem: Problem
     native: Answer | None
     matcher: Matcher = field(compare=False, repr=False)
+
+    @classmethod
+    def refused(cls, matcher: Matcher, module: str, kind: str, reason: str) -> Decision:
+        """Return the error for a name that cannot be looked up at all."""
+        return cls(module, kind, "error", "error", None, None, (), (), reason, "refused", None, matcher)
 
     def explain(self) -> str:
         """Return the decision with every rule that was tried, every clause's truth and the nearest miss."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 
 from qpolicy.bind.combine import combine
@@ -94,15 +95,18 @@ class Matcher:
             return Decision.refused(self, module, kind or "linear", str(error))
         names = self.binding.world.stored.members(stored)
         kind = kind or self._kind(names)
-        warnings: list[str] = []
-        if not names and self.binding.world.checkpoint is not None and kind != "attention":
-            warnings.append(f"{module} reaches no stored tensor, so facts about its tensors are unknown")
         answers = Answers(self.binding, module, kind)
         if kind == "attention":
-            members: tuple[Member, ...] = (self._attention(stored, answers),)
-        else:
-            members = tuple(self._member(name, kind, answers, warnings) for name in names or (stored,))
-        return combine(self, module, kind, members, tuple(dict.fromkeys(warnings)), answers)
+            return combine(self, module, kind, (self._attention(stored, answers),), (), answers)
+        members = tuple(self._member(name, kind, answers) for name in names or (stored,))
+        return combine(self, module, kind, members, tuple(self._warnings(module, names, members)), answers)
+
+    def _warnings(self, module: str, names: tuple[str, ...], members: tuple[Member, ...]) -> Iterator[str]:
+        if not names and self.binding.world.checkpoint is not None:
+            yield f"{module} reaches no stored tensor, so facts about its tensors are unknown"
+        for rule in dict.fromkeys(rule for member in members for rule in member.skipped):
+            first = next(member.name for member in members if rule in member.skipped)
+            yield unknown_there(rule, first)
 
     def _attention(self, stored: str, answers: Answers) -> Member:
         # An attention layer owns no weights of its own, so no rule speaks of it; only dropping the config reaches it.
@@ -110,7 +114,7 @@ class Matcher:
             return answers.resolve(stored, self.whole_draft_drop)
         return answers.as_native(stored, None)
 
-    def _member(self, name: str, kind: str, answers: Answers, warnings: list[str]) -> Member:
+    def _member(self, name: str, kind: str, answers: Answers) -> Member:
         facts = self.facts(name, kind)
         drop = self._drop_for(name, facts.aliases)
         if drop is not None:
@@ -119,28 +123,24 @@ class Matcher:
         for rule in self.candidates(facts.aliases):
             truth: Truth = rule.condition is None or evaluate(rule.condition, facts.ask)
             if truth:
-                return self._checked(answers.resolve(name, rule), skipped, answers, warnings)
+                return self._checked(answers.resolve(name, rule), skipped, answers)
             if truth is None:
                 skipped.append(rule)
         rule_left = self.binding.otherwise if kind in COVERED_BY_OTHERWISE else None
-        return self._checked(answers.resolve(name, rule_left), skipped, answers, warnings)
+        return self._checked(answers.resolve(name, rule_left), skipped, answers)
 
     def _drop_for(self, name: str, aliases: tuple[str, ...]) -> BoundRule | None:
         if self.drops:
             return self.whole_draft_drop
         return None if name == self._kept_head else self.fired_drop(aliases)
 
-    def _checked(
-        self, member: Member, skipped: list[BoundRule], answers: Answers, warnings: list[str]
-    ) -> Member:
-        for rule in skipped:
-            sentence = f"{rule.place}: not applied to {member.name}: its condition is unknown there ({rule.text})"
+    def _checked(self, member: Member, skipped: list[BoundRule], answers: Answers) -> Member:
+        for rule in skipped if self.binding.world.strict else ():
             would_be = answers.resolve(member.name, rule)
-            if self.binding.world.strict and would_be.outcome != member.outcome:
-                reason = f"{sentence}; it would have made the module {would_be.outcome}, not {member.outcome}"
-                return Member(member.name, "error", "error", None, rule, reason)
-            warnings.append(sentence)
-        return member
+            if would_be.outcome != member.outcome:
+                reason = f"{unknown_there(rule, member.name)}; it would have made it {would_be.outcome}, not {member.outcome}"
+                return Member(member.name, "error", "error", None, rule, reason, tuple(skipped))
+        return replace(member, skipped=tuple(skipped)) if skipped else member
 
     @cached_property
     def _kept_head(self) -> str | None:
@@ -177,6 +177,11 @@ class Matcher:
             return isinstance(rule.node, Drop) and rule.node.scope.name == "mtp"
         draft = [module.name for module in world.stored.quantizable() if world.checkpoint.is_draft_name(module.name)]
         return bool(draft) and all(_catches(rule, world.stored.aliases(name)) for name in draft)
+
+
+def unknown_there(rule: BoundRule, module: str) -> str:
+    """Return the sentence that says why a rule was not applied to a module."""
+    return f"{rule.place}: not applied to {module}: its condition is unknown there ({rule.text})"
 
 
 def _catches(rule: BoundRule, names: Iterable[str]) -> bool:

@@ -9,7 +9,7 @@ from qpolicy.lang.tree import Condition, DecisionNode, Drop, Otherwise, Rule
 from qpolicy.paths import Pattern
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class BoundRule:
     """A deciding statement: a rule, a drop or ``otherwise``.
 

@@ -1,0 +1,52 @@
+"""What a report is about: one checkpoint or policy file and what was found in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from qpolicy.lint.finding import Finding, Severity
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One thing that was checked.
+
+    Attributes:
+        subject: The checkpoint folder or policy file, as the user named it.
+        findings: What was found.
+        layers: How many layers were compared with their tensors; None where no tensors take part.
+    """
+
+    subject: str
+    findings: tuple[Finding, ...]
+    layers: int | None = None
+
+    def file_of(self, finding: Finding) -> str:
+        """Return the file that a finding is about, or else the subject."""
+        return finding.file or self.subject
+
+    def place_of(self, finding: Finding) -> str:
+        """Return ``file:line:column`` as far as it is known."""
+        numbers = (finding.line, finding.column) if finding.line is not None else ()
+        return ":".join([self.file_of(finding), *(str(number) for number in numbers if number is not None)])
+
+
+def counted(number: int, noun: str) -> str:
+    """Return ``1 error``, ``2 errors``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def tally(findings: Iterable[Finding]) -> str:
+    """Return how many findings of each severity there are, such as ``2 errors, 1 warning``; empty for none."""
+    counts = Counter(finding.severity for finding in findings)
+    nouns = {"info": "note"}
+    return ", ".join(counted(counts[one], nouns.get(one, one)) for one in SEVERITIES if counts[one])
+
+
+def is_clean(findings: Iterable[Finding]) -> bool:
+    """Whether nothing is worse than info."""
+    return all(finding.severity == "info" for finding in findings)

@@ -1,0 +1,72 @@
+"""The report for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+
+from qpolicy.lint.finding import Finding
+from qpolicy.lint.reporters.checked import Checked, counted, is_clean, tally
+from qpolicy.lint.reporters.escape import escape, escape_lines
+from qpolicy.lint.reporters.paint import Paint
+
+_MODULES_SHOWN = 8
+_INDENT = "  "
+_HANGING = "      "
+
+
+def report(checked: Sequence[Checked], paint: Paint, width: int) -> str:
+    """Return each finding as a paragraph, and a summary line for each thing that was checked."""
+    return "\n".join("\n".join(_section(one, paint, width)) + "\n" for one in checked)
+
+
+def _section(checked: Checked, paint: Paint, width: int) -> Iterator[str]:
+    for finding in checked.findings:
+        yield from _paragraph(checked, finding, paint, width)
+        yield ""
+    yield summary(checked, paint)
+
+
+def _paragraph(checked: Checked, finding: Finding, paint: Paint, width: int) -> Iterator[str]:
+    head = f"{paint(finding.severity, finding.severity)} {paint(finding.code, 'strong')} {escape(finding.name)}"
+    yield f"{head} {paint('at', 'quiet')} {escape(checked.place_of(finding))}"
+    for line in finding.message.splitlines():
+        yield from _wrapped(escape(line), width)
+    if finding.excerpt:
+        yield from (_INDENT * 2 + line for line in escape_lines(finding.excerpt).split("\n"))
+    if finding.modules:
+        yield from _wrapped(_modules(finding.modules), width, _INDENT + _HANGING)
+    if finding.fix:
+        yield f"{_INDENT}{paint('fix:', 'good')}"
+        yield from (_HANGING + line if line else "" for line in escape_lines(finding.fix).rstrip().split("\n"))
+
+
+def _modules(modules: Sequence[str]) -> str:
+    shown = ", ".join(escape(name) for name in modules[:_MODULES_SHOWN])
+    more = f" and {len(modules) - _MODULES_SHOWN} more" if len(modules) > _MODULES_SHOWN else ""
+    return f"{'module' if len(modules) == 1 else 'modules'}: {shown}{more}"
+
+
+def _wrapped(text: str, width: int, subsequent: str = _INDENT) -> list[str]:
+    return wrap(
+        text,
+        width,
+        initial_indent=_INDENT,
+        subsequent_indent=subsequent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def summary(checked: Checked, paint: Paint) -> str:
+    """Return the line that closes a text report.
+
+    For instance ``2 errors, 1 warning in ckpt; 43 layers checked`` or ``clean: 43 layers agree with their tensors``.
+    """
+    subject = escape(checked.subject)
+    found = tally(checked.findings)
+    layers = checked.layers
+    if is_clean(checked.findings):
+        told = subject if layers is None else f"{subject}: {counted(layers, 'layer')} agree with their tensors"
+        return f"{paint('clean', 'good')}: {told}" + (f" ({found})" if found else "")
+    return f"{paint(found, 'strong')} in {subject}" + (f"; {counted(layers, 'layer')} checked" if layers is not None else "")

@@ -1,0 +1,36 @@
+"""QP202: the engine would build an unquantized layer for weights that are quantized on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qpolicy.lint.check import Check, Code
+from qpolicy.lint.finding import Finding
+from qpolicy.lint.rules.built import decided_by, evidence, outcome
+from qpolicy.lint.view import View
+
+CODE = Code(
+    "QP202",
+    "plain-for-packed",
+    "error",
+    "The engine would build an unquantized layer, but its weights are quantized on disk.",
+)
+
+
+def find(view: View) -> Iterator[Finding]:
+    """Compare every layer that would stay unquantized with its tensors."""
+    for layer in view.layers:
+        packed = layer.on_disk(True)
+        if not packed or outcome(view, layer) != "unquantized":
+            continue
+        nulled = any(matcher.binding.world.nulled for matcher in view.matchers) and layer.draft
+        yield CODE.finding(
+            f"{layer.who} layer {layer.called} would be built unquantized, but on disk {evidence(packed)}; "
+            f"{decided_by(view, layer)}",
+            modules=tuple(module.name for module in packed),
+            file=view.list_file,
+            fix="drop mtp if unquantized_on_disk(@mtp)" if nulled else f"{layer.ask.stored}: quantized",
+        )
+
+
+CHECK = Check(CODE, find)

@@ -1,0 +1,58 @@
+"""QP205: a pattern of the policy matches no stored module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qpolicy.bind.resolve import parse_pattern, selectors
+from qpolicy.lang.tree import Expect, PatternRef
+from qpolicy.lint.check import Check, Code
+from qpolicy.lint.finding import Finding, Severity
+from qpolicy.lint.names import known_names
+from qpolicy.lint.view import View
+from qpolicy.paths import PatternIndex, suggest
+
+CODE = Code(
+    "QP205",
+    "pattern-matches-nothing",
+    "warning",
+    "A pattern of the policy matches no stored module.",
+)
+
+
+def find(view: View) -> Iterator[Finding]:
+    """Match every pattern against every name that a stored module goes by.
+
+    A pattern beside others that do match is only worth a remark, unless a real name is so near that it looks misspelt.
+    """
+    if view.policy is None or not view.checkpoint.modules:
+        return
+    names = known_names(view)
+    for statement in view.policy.document.statements:
+        if isinstance(statement, Expect):
+            continue
+        written = [one for one in selectors(statement) if isinstance(one, PatternRef)]
+        index = PatternIndex([[parse_pattern(one.text)] for one in written])
+        matched = {position for name in names for position in index.matches(name)}
+        for position, one in enumerate(written):
+            if position not in matched:
+                yield _finding(view, one, names, alone=not matched)
+
+
+def _finding(view: View, written: PatternRef, names: tuple[str, ...], *, alone: bool) -> Finding:
+    assert view.policy is not None
+    hints = suggest(parse_pattern(written.text), names)
+    severity: Severity = "warning" if hints or alone else "info"
+    if view.policy.source.name.startswith("builtin:"):
+        severity = "info"
+    message = f"{written.text} matches no stored module of {view.checkpoint.path}"
+    if hints:
+        best = hints[0]
+        message += f"; the nearest real segment to '{best.written}' is '{best.instead}', which would match {best.count}"
+        message += " module" if best.count == 1 else " modules"
+    fix = str(hints[0].replaced) if hints else None
+    return CODE.in_policy(message, view.policy.source, written.span, fix=fix, severity=severity)
+
+
+
+CHECK = Check(CODE, find)

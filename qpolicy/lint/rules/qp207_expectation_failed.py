@@ -1,0 +1,43 @@
+"""QP207: an ``expect`` line of the policy does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qpolicy.bind import Expectation, run_expectations
+from qpolicy.bind.explain import verdict
+from qpolicy.lint.check import Check, Code
+from qpolicy.lint.finding import Finding
+from qpolicy.lint.view import View
+
+CODE = Code(
+    "QP207",
+    "expectation-failed",
+    "error",
+    "An expect line of the policy does not hold.",
+)
+
+
+def find(view: View) -> Iterator[Finding]:
+    """Run every ``expect`` line."""
+    if view.policy is None:
+        return
+    for result in run_expectations(view.policy, view.checkpoint, engine=view.engine):
+        if not result.met:
+            yield CODE.in_policy(_told(result), view.policy.source, result.expect.span, modules=_modules(result))
+
+
+def _told(result: Expectation) -> str:
+    decision = result.decision
+    if decision is None:
+        return f"'{result.text}' selects no module of this checkpoint"
+    who = "draft" if result.draft else "target"
+    because = f": {decision.reason}" if decision.reason else ""
+    return f"'{result.text}': {who} layer {decision.module} is {verdict(decision)}{because}"
+
+
+def _modules(result: Expectation) -> tuple[str, ...]:
+    return () if result.decision is None else tuple(member.name for member in result.decision.members)
+
+
+CHECK = Check(CODE, find)
