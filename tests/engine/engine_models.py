@@ -63,8 +63,8 @@ def start() -> None:
 
     # RotaryEmbedding binds this function when it finds no GPU; building and loading never call it.
     vllm, operations = types.ModuleType("vllm"), types.ModuleType("vllm._custom_ops")
-    operations.rotary_embedding = lambda *_args, **_options: None  # type: ignore[attr-defined]
-    vllm._custom_ops = operations  # type: ignore[attr-defined]
+    vars(operations)["rotary_embedding"] = lambda *_args, **_options: None
+    vars(vllm)["_custom_ops"] = operations
     for module in (vllm, operations):
         module.__spec__ = importlib.machinery.ModuleSpec(module.__name__, None)
         sys.modules[module.__name__] = module
