@@ -1,1 +1,21 @@
 """A checkpoint without its weights: headers, config files, the table of stored modules."""
+
+from qpolicy.checkpoint.checkpoint import Checkpoint, draft_patterns, open_checkpoint
+from qpolicy.checkpoint.dtypes import DTYPES
+from qpolicy.checkpoint.families import FUSED, container_of, fused_names
+from qpolicy.checkpoint.modules import Kind, StoredModule
+from qpolicy.checkpoint.tensor import Problem, Tensor
+
+__all__ = [
+    "DTYPES",
+    "FUSED",
+    "Checkpoint",
+    "Kind",
+    "Problem",
+    "StoredModule",
+    "Tensor",
+    "container_of",
+    "draft_patterns",
+    "fused_names",
+    "open_checkpoint",
+]
