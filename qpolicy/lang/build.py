@@ -113,9 +113,9 @@ def _selectors(parsed: Parsed) -> tuple[tree.Selector, ...]:
 
 def _decision(parsed: Parsed) -> tree.DecisionNode:
     action, *rest = _children(parsed)
-    detail = rest[0] if rest else None
+    detail: Token | None = rest[0] if rest else None
     scheme = plain_word(detail, "scheme's name") if action == "quantized" and detail is not None else None
-    reason = _reason(detail) if action == "error" else None
+    reason = _reason(cast(Token, detail)) if action == "error" else None
     return tree.DecisionNode(cast(tree.Action, str(action)), scheme, reason, span=_span(parsed))
 
 

@@ -50,6 +50,13 @@ class Form:
     compared: Compared
     build: Build
 
+    @property
+    def first_signs(self) -> tuple[str, ...]:
+        """The terminals that may follow the fact's name."""
+        if self.arguments:
+            return ("_LPAR",)
+        return {"": (), "path": ("_IN",)}.get(self.compared, ("_EQ", "_IN"))
+
 
 def _flag(fact: Written) -> Fact:
     return Flag(fact.name.value, span=fact.span)
@@ -120,16 +127,33 @@ def fact(written: Written) -> Fact:
     name = written.name.value
     forms = FACTS.get(name)
     if forms is None:
-        raise _unknown(written)
+        raise unknown_fact(written.name)
     for form in forms:
         if _fits(form, written):
             return form.build(written)
     raise Complaint("QP007", f"{_misfit(forms, written)}", written.span, hint=f"write {usage(name)}")
 
 
+def unknown_fact(token: Token) -> Complaint:
+    """Return the complaint that a word is no fact."""
+    name = token.value
+    hint = did_you_mean(name, FACTS)
+    if hint is None and ("." in name or "*" in name):
+        hint = f"to ask about the module's name, write `path in {name}`"
+    expected = () if hint else tuple(FACTS)
+    return Complaint("QP006", f"there is no fact {shown(name)}", span_of(token), expected=expected, hint=hint)
+
+
 def usage(name: str) -> str:
     """Return how a fact is written, for a hint."""
     return " or ".join(f"`{form.usage}`" for form in FACTS[name])
+
+
+def needed_usage(name: str) -> str | None:
+    """Return how a fact is written if it needs more than its name; None for other facts and other words."""
+    forms = FACTS.get(name, ())
+    needs_more = bool(forms) and all(form.arguments or form.compared for form in forms)
+    return usage(name) if needs_more else None
 
 
 def _fits(form: Form, written: Written) -> bool:
@@ -148,20 +172,6 @@ def _misfit(forms: Iterable[Form], written: Written) -> str:
     if written.operator == "in":
         return "the values after `in` stand in parentheses"
     return f"{name} must be compared with `in`" if written.operator else f"{name} must be compared with something"
-
-
-def _unknown(written: Written) -> Complaint:
-    name = written.name.value
-    hint = did_you_mean(name, FACTS)
-    if hint is None and ("." in name or "*" in name):
-        hint = f"to ask about the module's name, write `path in {name}`"
-    return Complaint(
-        "QP006",
-        f"there is no fact {shown(name)}",
-        span_of(written.name),
-        expected=tuple(FACTS) if not hint else (),
-        hint=hint,
-    )
 
 
 def _only(written: Written, what: str) -> Token:

@@ -22,7 +22,7 @@ END: Final = "$END"
 class _KeepTokens:
     """Tells lark to keep the terminals that no rule uses; they are read before the rules see the text."""
 
-    always_accept = ("NEWLINE", "COMMENT", "FOREIGN", "UNCLOSED", "STRAY")
+    always_accept = ("NEWLINE", "COMMENT", "FOREIGN", "OPEN_QUOTE", "OPEN_BRACE", "STRAY")
 
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
         """Return the tokens unchanged."""
@@ -56,6 +56,11 @@ def tokens(source: Source) -> Iterator[Token]:
 def machine() -> InteractiveParser:
     """Return a fresh machine that is fed the tokens of one statement."""
     return grammar().parse_interactive()
+
+
+def end_of(last: Token) -> Token:
+    """Return the token that stands for the end of a statement after its last token."""
+    return Token.new_borrow_pos(END, "", last)
 
 
 def span_of(first: Token, last: Token | None = None) -> Span:

@@ -22,7 +22,7 @@ MAX_NESTING: Final = 100
 MAX_TOKENS: Final = 250_000
 """How many words and signs a file may have, so that a hostile one costs bounded time and memory."""
 
-# None of these can follow a comma, an operator or an open parenthesis, so a line that begins with one begins a statement.
+# None of these can follow a comma, an operator or an open parenthesis: a line that begins with one begins a statement.
 _BEGINS: Final = frozenset(KEYWORDS[word] for word in ("qpolicy", "let", "drop", "when", "otherwise", "expect"))
 
 _AFTER_COLON: Final = {

@@ -10,10 +10,10 @@ from lark import Token, UnexpectedToken
 from qpolicy.lang.build import Parsed, build
 from qpolicy.lang.check import VERSION, Script, check
 from qpolicy.lang.decode import check_text
-from qpolicy.lang.grammar import machine, span_of, tokens
+from qpolicy.lang.diagnose import diagnose
+from qpolicy.lang.grammar import end_of, machine, span_of, tokens
 from qpolicy.lang.issue import Complaint, PolicySyntaxError
 from qpolicy.lang.layout import check_nesting, chunks, statement
-from qpolicy.lang.mistakes import diagnose
 from qpolicy.lang.source import Source
 from qpolicy.lang.tree import Document, Statement, Version
 
@@ -90,7 +90,7 @@ def _accept(words: list[Token]) -> Parsed:
         except UnexpectedToken:
             raise diagnose(words, index) from None
     try:
-        parsed: Parsed = accepting.feed_eof(words[-1])
+        parsed: Parsed = accepting.feed_token(end_of(words[-1]))
     except UnexpectedToken:
         raise diagnose(words, len(words)) from None
     return parsed

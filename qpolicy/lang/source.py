@@ -36,7 +36,7 @@ class Source:
         return self.text[span.start : span.end]
 
     def line(self, number: int) -> str:
-        """Return one line without its newline; lines are counted from 1 and end in ``\\n`` or ``\\r\\n``."""
+        """Return one line without its line end; lines are counted from 1."""
         lines = self.text.split("\n")
         return lines[min(number, len(lines)) - 1].removesuffix("\r")
 

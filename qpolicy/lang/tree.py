@@ -6,8 +6,9 @@ trees whatever their layout. Patterns stay text here: their inside belongs to :m
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, cast
+import dataclasses
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from qpolicy.lang.source import Span
 
@@ -16,16 +17,12 @@ Asker: TypeAlias = Literal["draft", "target"]
 Outcome: TypeAlias = Literal["unquantized", "quantized", "error"]
 
 
-def _span() -> Span:
-    return cast(Span, field(compare=False, repr=False, kw_only=True))
-
-
 @dataclass(frozen=True, slots=True)
 class PatternRef:
     """A pattern as it is written, quotes and braces included."""
 
     text: str
-    span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +36,7 @@ class SetRef:
 
     name: str
     rest: str | None
-    span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
 
 
 Selector: TypeAlias = PatternRef | SetRef
@@ -50,7 +47,7 @@ class And:
     """True when every part is."""
 
     parts: tuple[Condition, ...]
-    span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ class Or:
     """True when some part is."""
 
     parts: tuple[Condition, ...]
-    span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +63,7 @@ class Not:
     """True when its part is false."""
 
     part: Condition
-    span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,7 @@ class Flag:
     """A fact without arguments: ``draft``, ``target``, ``quantized_on_disk`` or ``excluded``."""
 
     name: str
-    span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,7 @@ class Has:
     """``has(a, b)``: the module's own tensors include each of these names."""
 
     tensors: tuple[str, ...]
-    span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +88,7 @@ class DtypeIs:
 
     tensor: str
     dtypes: tuple[str, ...]
-    span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +101,7 @@ class About:
 
     name: str
     selector: Selector
-    span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +110,7 @@ class Is:
 
     field: str
     values: tuple[str, ...]
-    span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +118,7 @@ class PathIn:
     """``path in SELECTOR`` or ``path in (SELECTOR, ...)``: the module's name matches one of them."""
 
     selectors: tuple[Selector, ...]
-    span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
 
 
 Fact: TypeAlias = Flag | Has | DtypeIs | About | Is | PathIn
@@ -141,7 +138,7 @@ class DecisionNode:
     action: Action
     scheme: str | None = None
     reason: str | None = None
-    span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +146,7 @@ class Version:
     """``qpolicy 1``."""
 
     number: int
-    span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +155,8 @@ class Let:
 
     name: str
     selectors: tuple[Selector, ...]
-    span: Span = _span()
-    name_span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
+    name_span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +169,7 @@ class Drop:
 
     scope: SetRef
     condition: Condition
-    span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +179,7 @@ class Rule:
     selectors: tuple[Selector, ...]
     condition: Condition | None
     decision: DecisionNode
-    span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +187,7 @@ class Otherwise:
     """``otherwise: DECISION``."""
 
     decision: DecisionNode
-    span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +197,7 @@ class Expect:
     asker: Asker | None
     selector: Selector
     outcome: Outcome
-    span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)
 
 
 Statement: TypeAlias = Version | Let | Drop | Rule | Otherwise | Expect
@@ -211,4 +208,4 @@ class Document:
     """A whole policy file: its statements in order, the version first."""
 
     statements: tuple[Statement, ...]
-    span: Span = _span()
+    span: Span = dataclasses.field(compare=False, repr=False, kw_only=True)

@@ -40,7 +40,7 @@ def facts_of(condition: Condition | None) -> Iterator[Fact]:
 
 
 def selectors_of(statement: Statement) -> Iterator[Selector]:
-    """Yield every pattern and set reference of a statement, those in its condition included, in the order of the text."""
+    """Yield every pattern and set reference of a statement in the order of the text, its condition included."""
     if isinstance(statement, Let | Rule):
         yield from statement.selectors
     elif isinstance(statement, Drop):

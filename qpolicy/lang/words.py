@@ -6,7 +6,19 @@ import difflib
 from collections.abc import Iterable
 from itertools import islice
 
-RESERVED: tuple[str, ...] = tuple("qpolicy let drop if when otherwise expect and or not in".split())
+RESERVED: tuple[str, ...] = (
+    "qpolicy",
+    "let",
+    "drop",
+    "if",
+    "when",
+    "otherwise",
+    "expect",
+    "and",
+    "or",
+    "not",
+    "in",
+)
 """Never a bare one-segment pattern or a bare set name."""
 
 DECISIONS: tuple[str, ...] = ("unquantized", "quantized", "native", "error")
@@ -14,9 +26,10 @@ OUTCOMES: tuple[str, ...] = ("unquantized", "quantized", "error")
 ASKERS: tuple[str, ...] = ("draft", "target")
 KINDS: tuple[str, ...] = ("linear", "moe", "lm_head", "embedding")
 
-DTYPES: tuple[str, ...] = tuple(
-    "bool u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64 c64 "
-    "f4 f6_e2m3 f6_e3m2 f8_e4m3 f8_e4m3fnuz f8_e5m2 f8_e5m2fnuz f8_e8m0".split()
+DTYPES: tuple[str, ...] = (
+    *("bool", "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"),
+    *("f16", "bf16", "f32", "f64", "c64"),
+    *("f4", "f6_e2m3", "f6_e3m2", "f8_e4m3", "f8_e4m3fnuz", "f8_e5m2", "f8_e5m2fnuz", "f8_e8m0"),
 )
 """The dtype names of safetensors headers in small letters (safetensors: safetensors/src/tensor.rs, enum Dtype)."""
 
