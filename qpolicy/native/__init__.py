@@ -1,1 +1,26 @@
-"""The lists that quantizers write and how each engine reads them, as data."""
+"""The lists that quantizers write and how each engine reads them, as data.
+
+`read_config` turns a published ``quantization_config`` into a value; `producer_reading` and `engine_reading` say what
+its producer meant and what an engine makes of it, layer by layer. How each reads is written in ``readings.toml`` and
+executed by one small interpreter.
+"""
+
+from qpolicy.native.config import Entry, Group, NativeConfig, NativeConfigError, read_config
+from qpolicy.native.lists import NativeList, native_list
+from qpolicy.native.mapper import Mapper
+from qpolicy.native.reading import Answer, Reading, engine_reading, producer_reading
+
+__all__ = [
+    "Answer",
+    "Entry",
+    "Group",
+    "Mapper",
+    "NativeConfig",
+    "NativeConfigError",
+    "NativeList",
+    "Reading",
+    "engine_reading",
+    "native_list",
+    "producer_reading",
+    "read_config",
+]

@@ -1,0 +1,200 @@
+"""Decides whether a list excludes a name: executes the ``steps`` of a reading.
+
+Each verb that ``readings.toml`` may use as a step is one function here; it returns a verdict, or None to let the next
+step decide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from qpolicy.native.config import Entry
+from qpolicy.native.index import EntryIndex, Hits
+from qpolicy.native.records import Record, class_names
+
+Families = Mapping[str, Sequence[str]]
+
+_EXPERTS = re.compile(r"((?:.*\.)?experts)\..+", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a list says about one name.
+
+    Attributes:
+        excluded: The list excludes it.
+        entries: The entries that say so.
+        error: Why the engine refuses to answer, if it does.
+        members: The excluded and the other shards, when they disagree.
+    """
+
+    excluded: bool
+    entries: tuple[Entry, ...] = ()
+    error: str | None = None
+    members: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One name put to one list.
+
+    Attributes:
+        name: The name.
+        kind: The layer's kind.
+        record: The reading.
+        index: The list, as the reading compares it.
+        packed: The fused families that the model declares.
+    """
+
+    name: str
+    kind: str
+    record: Record
+    index: EntryIndex
+    packed: Families
+
+    def shards(self) -> tuple[str, ...] | None:
+        """Return the names of the shards of a fused layer, or None for a layer that is none.
+
+        Every occurrence of the leaf is replaced, also further up in the name, for so do the engines.
+        """
+        leaf = self.name.rpartition(".")[2]
+        family = self.packed.get(leaf, self.record.fallback.get(leaf))
+        return None if family is None else tuple(self.name.replace(leaf, shard) for shard in family)
+
+    def families(self) -> tuple[str, ...]:
+        """Return the fused layers and the experts container that a stored module belongs to."""
+        parent, dot, leaf = self.name.rpartition(".")
+        fused = [parent + dot + family for family, shards in self.packed.items() if leaf in shards]
+        container = _EXPERTS.fullmatch(self.name)
+        return (*fused, container[1]) if container else tuple(fused)
+
+    def below_experts(self) -> tuple[Entry, ...]:
+        """Return the entries that lie below this name, if it is an experts container."""
+        if not self.name.endswith(".experts"):
+            return ()
+        return tuple(item.entry for item in self.index.items if item.text.startswith(self.name + "."))
+
+    def containing(self) -> tuple[Entry, ...]:
+        """Return the entries about experts that contain this name, if it is about experts too."""
+        if "experts" not in self.name or "gate_up_proj" in self.name:
+            return ()
+        return tuple(i.entry for i in self.index.items if "experts" in i.text and self.name in i.text)
+
+    def classes(self) -> tuple[Entry, ...]:
+        """Return the entries that are a class name of this layer."""
+        names = class_names(self.record.classes, self.kind, self.name.rpartition(".")[2])
+        if self.index.texts.isdisjoint(names):
+            return ()
+        return tuple(item.entry for item in self.index.items if item.text in names)
+
+
+def exclusion(question: Question) -> Verdict:
+    """Decide whether the list excludes the name, in the order of the reading's steps."""
+    for step in question.record.steps:
+        verdict = _STEPS[step](question)
+        if verdict is not None:
+            return verdict
+    return Verdict(False)
+
+
+def touching(question: Question) -> tuple[Entry, ...]:
+    """Return every entry that the reading could use for this name or one of its shards, whichever decides."""
+    found = [entry for step in question.record.steps for entry in _TOUCHING[step](question)]
+    return tuple(dict.fromkeys(found))
+
+
+def _verdict(hits: Hits) -> Verdict | None:
+    if hits.error is not None:
+        return Verdict(False, hits.entries, hits.error)
+    return Verdict(True, hits.entries) if hits else None
+
+
+def _listed(entries: tuple[Entry, ...]) -> Verdict | None:
+    return Verdict(True, entries) if entries else None
+
+
+def _own(question: Question) -> Verdict | None:
+    return _verdict(question.index.hits(question.name))
+
+
+def _own_if_listed(question: Question) -> Verdict | None:
+    return _own(question) if question.name in question.index.texts else None
+
+
+def _shards(question: Question) -> Verdict | None:
+    shards = question.shards()
+    if shards is None:
+        return None
+    hits = {shard: question.index.hits(shard) for shard in shards}
+    entries = tuple(dict.fromkeys(entry for one in hits.values() for entry in one.entries))
+    error = next((one.error for one in hits.values() if one.error), None)
+    excluded = tuple(shard for shard, one in hits.items() if one)
+    kept = tuple(shard for shard, one in hits.items() if not one)
+    if error is None and excluded and kept:
+        error = f"the list excludes {_leaves(excluded)} of {question.name} but not {_leaves(kept)}"
+        return Verdict(False, entries, error, (excluded, kept))
+    if not shards:
+        error = f"the fused family of {question.name} has no members"
+    return Verdict(bool(excluded) and error is None, entries, error)
+
+
+def _family(question: Question) -> Verdict | None:
+    for name in question.families():
+        verdict = _verdict(question.index.hits(name))
+        if verdict is not None:
+            return verdict
+    return None
+
+
+def _gate_and_up(question: Question) -> Verdict | None:
+    if "gate_up_proj" not in question.name:
+        return None
+    halves = [question.name.replace("gate_up_proj", half) for half in ("gate_proj", "up_proj")]
+    both = tuple(item.entry for item in question.index.items if item.text in halves)
+    return Verdict(True, both) if all(half in question.index.texts for half in halves) else Verdict(False)
+
+
+def _leaves(names: tuple[str, ...]) -> str:
+    return ", ".join(name.rpartition(".")[2] for name in names)
+
+
+_STEPS: dict[str, Callable[[Question], Verdict | None]] = {
+    "own": _own,
+    "own-if-listed": _own_if_listed,
+    "shards": _shards,
+    "family": _family,
+    "class": lambda question: _listed(question.classes()),
+    "gate-and-up": _gate_and_up,
+    "expert-in-entry": lambda question: _listed(question.containing()),
+    "entry-below-experts": lambda question: _listed(question.below_experts()),
+}
+
+
+def _touching_gate_and_up(question: Question) -> tuple[Entry, ...]:
+    verdict = _gate_and_up(question)
+    return verdict.entries if verdict else ()
+
+
+_TOUCHING: dict[str, Callable[[Question], tuple[Entry, ...]]] = {
+    "own": lambda question: () if _asked_by_shards(question) else question.index.hits(question.name).entries,
+    "own-if-listed": lambda question: (_own_if_listed(question) or Verdict(False)).entries,
+    "shards": lambda question: tuple(
+        entry for shard in question.shards() or () for entry in question.index.hits(shard).entries
+    ),
+    "family": lambda question: tuple(
+        entry for name in question.families() for entry in question.index.hits(name).entries
+    ),
+    "class": Question.classes,
+    "gate-and-up": _touching_gate_and_up,
+    "expert-in-entry": Question.containing,
+    "entry-below-experts": Question.below_experts,
+}
+
+
+def _asked_by_shards(question: Question) -> bool:
+    """Tell whether an earlier step answers for the shards, so that the fused name itself is never compared."""
+    steps = question.record.steps
+    before = steps[: steps.index("own")]
+    return "shards" in before and question.shards() is not None

@@ -1,0 +1,91 @@
+"""The entries of one list as one reading compares them: which fit a name, and which cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from qpolicy.native.config import Entry, NativeConfigError
+from qpolicy.native.operators import OPERATORS, Operator
+from qpolicy.native.records import Clause
+from qpolicy.native.regex import RegexError
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An entry as an engine sees it after its rewriting.
+
+    Attributes:
+        text: What is compared.
+        entry: The published entry it came from.
+    """
+
+    text: str
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What comparing a whole list with one name gave.
+
+    Attributes:
+        places: The positions of the items that fit, ascending.
+        entries: Their published entries, each once.
+        error: What an engine that tries the items in order stumbles over before it finds one, if anything.
+    """
+
+    places: tuple[int, ...]
+    entries: tuple[Entry, ...]
+    error: str | None
+
+    def __bool__(self) -> bool:
+        return bool(self.places)
+
+
+class EntryIndex:
+    """The items of one list, ready to be compared with many names."""
+
+    def __init__(self, items: Sequence[Item], clauses: Sequence[Clause]) -> None:
+        self.items = tuple(items)
+        self.texts = frozenset(item.text for item in self.items)
+        self._operators = tuple(_load(self.items, clauses))
+        broken = {place: error for operator in self._operators for place, error in operator.broken.items()}
+        for place, error in broken.items():
+            if not error.broken:
+                raise NativeConfigError(self._refusal(place, error.reason))
+        self._first_broken = min(broken, default=None)
+        self._broken = broken
+
+    def hits(self, name: str) -> Hits:
+        """Compare every item with a name.
+
+        Raises:
+            NativeConfigError: A regular expression takes too long on this name.
+        """
+        try:
+            places = tuple(sorted({place for operator in self._operators for place in operator.fitting(name)}))
+        except RegexError as error:
+            raise NativeConfigError(f"cannot match {name[:80]!r} against the list: {error.reason}") from None
+        entries = tuple(dict.fromkeys(self.items[place].entry for place in places))
+        return Hits(places, entries, self._stumble(places))
+
+    def _stumble(self, places: tuple[int, ...]) -> str | None:
+        first = self._first_broken
+        if first is None or (places and places[0] < first):
+            return None
+        entry = self.items[first].entry
+        return f"the engine stops at {entry.where}, {entry.text!r}: {self._broken[first].reason}"
+
+    def _refusal(self, place: int, reason: str) -> str:
+        entry = self.items[place].entry
+        return f"{entry.where}: {entry.text[:80]!r} is not matched: {reason}; write the names out or simplify it"
+
+
+def _load(items: tuple[Item, ...], clauses: Sequence[Clause]) -> Iterator[Operator]:
+    waiting: Mapping[int, str] = {place: item.text for place, item in enumerate(items)}
+    for clause in clauses:
+        taken = {place: text for place, text in waiting.items() if text.startswith(clause.prefix)}
+        waiting = {place: text for place, text in waiting.items() if place not in taken}
+        numbered = [(place, text.removeprefix(clause.prefix)) for place, text in taken.items()]
+        for operator in clause.operators:
+            yield OPERATORS[operator](numbered, dict(clause.options))

@@ -1,0 +1,220 @@
+"""A reading: one published config as one engine, or its producer, understands it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from qpolicy.native import prepare
+from qpolicy.native.config import Entry, Group, NativeConfig
+from qpolicy.native.exclusion import Families, Question, Verdict, exclusion, touching
+from qpolicy.native.index import EntryIndex
+from qpolicy.native.mapper import Mapper
+from qpolicy.native.records import Kind, Record, find_record, producer_of
+from qpolicy.native.schemes import Choice, Search, Targets, find_scheme
+
+_NONE = Kind(otherwise="unquantized")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an engine makes of one layer.
+
+    Attributes:
+        outcome: ``unquantized``, ``quantized``, ``error`` (the engine would refuse), or None (not known).
+        scheme: The scheme's published name when it is quantized.
+        excluded: The list, compared as this engine compares, excludes the name. The outcome may still differ: an
+            engine that never quantizes this kind of layer, or bypasses its list, says so in `why`.
+        entries: The entries that decided, or that the refusal is about.
+        why: The reason in words.
+        members: For a layer refused because its members disagree: those excluded, and the others.
+    """
+
+    outcome: str | None
+    scheme: str | None
+    excluded: bool
+    entries: tuple[Entry, ...]
+    why: str
+    members: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+
+
+class Reading:
+    """A published config, ready to be asked about layers.
+
+    Attributes:
+        supported: False when nobody wrote down how this engine reads this dialect; every answer is then unknown.
+        engine: Whose reading it is, with the version.
+        dialect: The config's dialect.
+        source: Where the reading can be checked.
+        refusals: What in the config makes the engine stop before it asks about any layer. The answers are given as
+            if those places were empty.
+    """
+
+    def __init__(
+        self, config: NativeConfig, record: Record | None, engine: str, packed: Families, mapper: Mapper | None
+    ) -> None:
+        self.supported = record is not None
+        self.dialect = config.dialect
+        self.engine = f"{record.engine} {record.version}" if record else engine
+        self.source = record.source if record else ()
+        self.refusals = prepare.refusals(config, record) if record else ()
+        self._config = config
+        self._record = record
+        if record is not None:
+            self._packed = {**packed, **record.packed}
+            self._index = EntryIndex(prepare.items(config, record, mapper), record.clauses)
+            self._empty = EntryIndex((), record.clauses)
+            pairs = {kind: prepare.targets(config, record, mapper, kind) for kind in record.kinds}
+            self._targets = {kind: Targets(found, record) for kind, found in pairs.items()}
+
+    def ask(self, name: str, kind: str, *, exclusions: bool = True) -> Answer:
+        """Tell what becomes of a layer.
+
+        Args:
+            name: The layer's name as this reader knows it: the engine's name, or for a producer the stored name.
+            kind: ``linear``, ``moe``, ``lm_head`` or ``embedding``.
+            exclusions: False to ask as if the exclusion lists were empty.
+
+        Raises:
+            NativeConfigError: An entry is a regular expression that takes too long on this name.
+        """
+        if self._record is None:
+            return Answer(None, None, False, (), f"how {self.engine} reads {self.dialect} is not known")
+        plan = self._record.kinds.get(kind, _NONE)
+        verdicts = self._verdicts(name, kind, self._index if exclusions else self._empty)
+        listed = _joined(verdicts)
+        return self._unasked(plan, kind, listed) or self._asked(verdicts, kind, listed)
+
+    def listed(self, name: str, kind: str) -> Verdict:
+        """Tell what the exclusion list alone says about a layer, whether or not the engine then consults it.
+
+        Raises:
+            NativeConfigError: An entry is a regular expression that takes too long on this name.
+        """
+        return _joined(self._verdicts(name, kind, self._index)) if self._record else Verdict(False)
+
+    def matching(self, name: str, kind: str) -> tuple[Entry, ...]:
+        """Return every entry that this reading could use for the name or one of its shards, whichever decides."""
+        if self._record is None:
+            return ()
+        suffixes = self._record.kinds.get(kind, _NONE).asked_as or ("",)
+        found = [entry for one in suffixes for entry in touching(self._question(name + one, kind, self._index))]
+        return tuple(dict.fromkeys(found))
+
+    def entry_matches(self, entry: Entry, name: str, kind: str) -> bool:
+        """Tell whether this one entry excludes the name or one of its shards."""
+        return entry in self.matching(name, kind)
+
+    def _verdicts(self, name: str, kind: str, index: EntryIndex) -> dict[str, Verdict]:
+        plan = self._record.kinds.get(kind, _NONE) if self._record else _NONE
+        asked = [name + suffix for suffix in plan.asked_as] or [name]
+        return {one: exclusion(self._question(one, kind, index)) for one in asked}
+
+    def _question(self, name: str, kind: str, index: EntryIndex) -> Question:
+        assert self._record is not None
+        return Question(name, kind, self._record, index, self._packed)
+
+    def _unasked(self, plan: Kind, kind: str, listed: Verdict) -> Answer | None:
+        """Answer for a layer about which the engine does not consult the list."""
+        if plan is _NONE:
+            why = f"{self.engine} never quantizes {kind} layers of {self.dialect}"
+            return Answer("unquantized", None, listed.excluded, listed.entries, why)
+        if plan.needs_groups and not self._config.groups:
+            return Answer("unquantized", None, listed.excluded, listed.entries, "the config has no schemes")
+        for circumstance in plan.bypass:
+            scheme = prepare.BYPASSES[circumstance](self._config, self._targets[kind].pairs)
+            if scheme is not None:
+                why = f"{self.engine} gives {kind} layers {scheme} without consulting the list"
+                return Answer("quantized", scheme, listed.excluded, listed.entries, why)
+        return None
+
+    def _asked(self, verdicts: Mapping[str, Verdict], kind: str, listed: Verdict) -> Answer:
+        if listed.error is not None:
+            return Answer("error", None, False, listed.entries, listed.error, listed.members)
+        choices = [None if verdict.excluded else self._choose(one, kind) for one, verdict in verdicts.items()]
+        return _decided(choices, listed)
+
+    def _choose(self, name: str, kind: str) -> Choice:
+        assert self._record is not None
+        leaf = name.rpartition(".")[2]
+        search = Search(name, kind, leaf, self._record, self._targets[kind], self._config.groups, self._packed)
+        if not self._config.groups:
+            return Choice(None, why="the config has no schemes")
+        otherwise = self._record.kinds[kind].otherwise
+        return find_scheme(search) or _NOTHING[otherwise](name)
+
+
+_NOTHING: Mapping[str, Callable[[str], Choice]] = {
+    "refused": lambda name: Choice(None, f"no target of any scheme fits {name}"),
+    "unquantized": lambda name: Choice(None, why=f"no target of any scheme fits {name}"),
+    "quantized": lambda name: Choice(None, f"no scheme fits {name}"),
+}
+
+
+def _joined(verdicts: Mapping[str, Verdict]) -> Verdict:
+    """Put the verdicts on all names asked for one layer together."""
+    first, *more = verdicts.values()
+    broken = next((verdict for verdict in verdicts.values() if verdict.error), None)
+    if broken is not None or not more:
+        return broken or first
+    entries = tuple(dict.fromkeys(entry for verdict in verdicts.values() for entry in verdict.entries))
+    excluded = tuple(name for name, verdict in verdicts.items() if verdict.excluded)
+    kept = tuple(name for name in verdicts if name not in excluded)
+    return Verdict(not kept, entries, members=(excluded, kept) if excluded and kept else None)
+
+
+def _decided(choices: list[Choice | None], listed: Verdict) -> Answer:
+    refused = next((choice for choice in choices if choice is not None and choice.error), None)
+    if refused is not None:
+        return Answer("error", None, False, listed.entries, str(refused.error))
+    groups = [None if choice is None else choice.group for choice in choices]
+    if any(_arguments(group) != _arguments(groups[0]) for group in groups):
+        return Answer("error", None, False, listed.entries, _disagreement(groups, listed), listed.members)
+    group = groups[0]
+    if group is None or not group.quantizes:
+        return Answer("unquantized", None, listed.excluded, listed.entries, _unquantized(choices[0], listed))
+    return Answer("quantized", group.name, False, (), choices[0].why if choices[0] else "")
+
+
+def _arguments(group: Group | None) -> object:
+    return None if group is None else group.arguments or group.name
+
+
+def _disagreement(groups: Sequence[Group | None], listed: Verdict) -> str:
+    if listed.members is not None:
+        return f"the list excludes {', '.join(listed.members[0])} but not {', '.join(listed.members[1])}"
+    return f"its projections have different schemes: {', '.join(sorted({str(g and g.name) for g in groups}))}"
+
+
+def _unquantized(choice: Choice | None, listed: Verdict) -> str:
+    if listed.excluded:
+        return "excluded by " + ", ".join(f"{entry.where} {entry.text!r}" for entry in listed.entries[:3])
+    return choice.why if choice is not None and choice.group is None else "its scheme leaves the weights alone"
+
+
+def producer_reading(config: NativeConfig, packed: Families | None = None) -> Reading:
+    """Return how the producer of a config meant it. It is asked about stored names.
+
+    Args:
+        config: The config.
+        packed: Fused families; an entry that names the fused layer covers its members. One that names an experts
+            container always does; one that names a single expert never covers the others.
+    """
+    return engine_reading(config, producer_of(config.dialect) or "its producer", packed)
+
+
+def engine_reading(
+    config: NativeConfig, engine: str, packed: Families | None = None, mapper: Mapper | None = None
+) -> Reading:
+    """Return how an engine reads a config. It is asked about the engine's names.
+
+    Args:
+        config: The config.
+        engine: ``sglang``, ``transformers``, ``compressed-tensors``, ``quark``, or one of these with a version.
+        packed: The model's fused families as the engine declares them; None when it declares none.
+        mapper: The model's rewriting of the entries, if it has one.
+
+    Raises:
+        NativeConfigError: An entry is a regular expression that cannot be matched in bounded time.
+    """
+    return Reading(config, find_record(config.dialect, engine), engine, dict(packed or {}), mapper)

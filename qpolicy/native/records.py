@@ -1,0 +1,157 @@
+"""Loads the readings: one record per (dialect, engine), from ``readings.toml``.
+
+The file explains its own vocabulary. Records are data; `qpolicy.native.exclusion` and `qpolicy.native.schemes` execute
+them and hold the few verbs that the data may use.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """How an engine compares one entry with one name.
+
+    Attributes:
+        operators: The entry fits when any of these does.
+        prefix: The clause is for entries that begin so; the prefix is not part of what is compared. The first
+            clause of a record that is for an entry is the only one used.
+        options: What the operators need beside the entry.
+    """
+
+    operators: tuple[str, ...]
+    prefix: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How an engine treats one kind of layer.
+
+    Attributes:
+        steps: Where it looks for the layer's scheme, in order.
+        otherwise: What it does when no step finds one: ``quantized``, ``unquantized`` or ``refused``.
+        asked_as: What it appends to the layer's name to get the names it asks about; nothing: the name itself.
+        bypass: Circumstances under which it never consults the exclusions.
+        needs_groups: True when without any scheme it leaves the layer alone before it looks at the exclusions.
+    """
+
+    steps: tuple[str, ...] = ()
+    otherwise: str = "quantized"
+    asked_as: tuple[str, ...] = ()
+    bypass: tuple[str, ...] = ()
+    needs_groups: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One reading: how one engine reads one dialect.
+
+    Attributes:
+        dialect: The dialect.
+        engine: Who reads it.
+        version: The version that was read.
+        source: Files of that version in which the reading can be checked.
+        lists: The keys of the exclusion lists it reads.
+        read: ``all`` of them, or the ``first-present`` one, even if that is null.
+        rewrite: How it rewrites entries before any name mapper.
+        rewrite_mapped: How it rewrites them further when there is a name mapper.
+        clauses: The comparisons for exclusions.
+        target_clauses: The comparisons for schemes' targets.
+        steps: The order in which it decides whether a name is excluded.
+        packed: Fused families it always knows, over those of the model.
+        fallback: Fused families it knows when the model names none with that leaf.
+        class_match: How it compares a target with a class name: ``exact`` or ``contains``.
+        classes: Whose class names it sees.
+        added_targets: Class names that it adds to a target of this name.
+        kinds: How it treats each kind of layer; a kind that is absent is never quantized.
+        refuses: What in a config makes it refuse to start.
+    """
+
+    dialect: str
+    engine: str
+    version: str
+    source: tuple[str, ...]
+    lists: tuple[str, ...]
+    clauses: tuple[Clause, ...]
+    steps: tuple[str, ...]
+    kinds: Mapping[str, Kind]
+    target_clauses: tuple[Clause, ...] = ()
+    read: str = "all"
+    rewrite: tuple[str, ...] = ()
+    rewrite_mapped: tuple[str, ...] = ()
+    packed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    fallback: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    class_match: str = "exact"
+    classes: str = ""
+    added_targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    refuses: tuple[str, ...] = ()
+
+
+def find_record(dialect: str, engine: str) -> Record | None:
+    """Return the reading of this dialect by this engine, or None where none is written down.
+
+    Args:
+        dialect: As in `NativeConfig.dialect`.
+        engine: A name such as ``sglang``, or with the version, ``transformers 5.19.0``; without one, the newest.
+    """
+    return _records().get((dialect, engine))
+
+
+def producer_of(dialect: str) -> str | None:
+    """Return the engine whose reading is the producer's own, or None for an unknown dialect."""
+    producer: str | None = _tables()["producers"].get(dialect)
+    return producer
+
+
+def class_names(classes: str, kind: str, leaf: str) -> tuple[str, ...]:
+    """Return the class names that stand for a layer of this kind, the most special first.
+
+    Args:
+        classes: The family of classes, such as ``sglang`` or ``torch``.
+        kind: The layer's kind.
+        leaf: The last segment of the layer's name.
+    """
+    table = _tables()["classes"].get(classes, {}).get(kind, {})
+    return tuple(table.get(leaf) or table.get("*") or ())
+
+
+@lru_cache(maxsize=1)
+def _tables() -> dict[str, Any]:
+    with Path(__file__).with_name("readings.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+@lru_cache(maxsize=1)
+def _records() -> dict[tuple[str, str], Record]:
+    found: dict[tuple[str, str], Record] = {}
+    for table in _tables()["reading"]:
+        record = _record(table)
+        found[record.dialect, f"{record.engine} {record.version}"] = record
+        found[record.dialect, record.engine] = record
+    return found
+
+
+def _record(table: Mapping[str, Any]) -> Record:
+    special = {
+        "clauses": tuple(_clause(clause) for clause in table["clauses"]),
+        "target_clauses": tuple(_clause(clause) for clause in table.get("target_clauses", ())),
+        "kinds": {name: Kind(**_frozen(kind)) for name, kind in table["kinds"].items()},
+    }
+    return Record(**{**_frozen(table), **special})
+
+
+def _clause(table: Mapping[str, Any]) -> Clause:
+    return Clause(tuple(table["operators"]), table.get("prefix", ""), table.get("options", {}))
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _frozen(item) for key, item in value.items()}
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

@@ -1,0 +1,212 @@
+"""Finds the scheme that an engine gives to a layer which no list excludes: executes a kind's ``steps``.
+
+Each verb that ``readings.toml`` may use as such a step is one function here; it returns a choice, or None to let the
+next step decide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from qpolicy.native.arguments import same_scheme
+from qpolicy.native.config import Group
+from qpolicy.native.exclusion import Families
+from qpolicy.native.index import EntryIndex, Item
+from qpolicy.native.records import Record, class_names
+from qpolicy.native.regex import RegexError, compile_regex
+
+_MOST_NESTED = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """The scheme chosen for a name.
+
+    Attributes:
+        group: The scheme, or None when the engine refuses.
+        error: Why the engine refuses.
+        why: Which target chose it.
+    """
+
+    group: Group | None
+    error: str | None = None
+    why: str = ""
+
+
+class Targets:
+    """The targets of all schemes in the order in which an engine tries them, with the scheme that each stands for."""
+
+    def __init__(self, pairs: Mapping[str, tuple[Item, Group]], record: Record) -> None:
+        self.pairs = tuple(pairs.values())
+        items = [item for item, _ in self.pairs]
+        self.index = EntryIndex(items, record.target_clauses)
+        self.as_listed = EntryIndex(items, record.clauses)
+        self._by_class: dict[str, Choice | None] = {}
+        self._exact = record.class_match == "exact"
+
+    def by_name(self, name: str, index: EntryIndex | None = None) -> Choice | None:
+        """Return the scheme of the first target that fits the name."""
+        hits = (index or self.index).hits(name)
+        if hits.error is not None:
+            return Choice(None, hits.error)
+        return self._chosen(hits.places[0], name) if hits else None
+
+    def by_class(self, names: tuple[str, ...]) -> Choice | None:
+        """Return the scheme of the first target that is, or with ``contains`` lies in, one of the class names."""
+        for name in names:
+            if name not in self._by_class:
+                self._by_class[name] = self._search(name)
+            if (choice := self._by_class[name]) is not None:
+                return choice
+        return None
+
+    def _search(self, name: str) -> Choice | None:
+        for place, (item, _) in enumerate(self.pairs):
+            try:
+                if self._is_class(item.text, name):
+                    return self._chosen(place, f"the class {name}")
+            except RegexError as error:
+                return Choice(None, f"the engine stops at {item.entry.where}, {item.entry.text!r}: {error.reason}")
+        return None
+
+    def _is_class(self, target: str, name: str) -> bool:
+        if self._exact:
+            return target == name
+        if target.startswith("re:"):
+            return compile_regex(target.removeprefix("re:")).match(name)
+        return target.lower() in name.lower()
+
+    def _chosen(self, place: int, what: str) -> Choice | None:
+        item, group = self.pairs[place]
+        # An empty target fits every class, but counts as no target at all (SGLang chains its three searches by `or`).
+        return Choice(group, why=f"{item.entry.where}, {item.entry.text!r}, fits {what}") if item.text else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """One name whose scheme is looked for.
+
+    Attributes:
+        name: The name.
+        kind: The layer's kind.
+        leaf: The last segment of the layer's own name, which its class follows from.
+        record: The reading.
+        targets: The schemes by target.
+        groups: All schemes of the config.
+        packed: The fused families that the model declares.
+        depth: How many fused families were opened on the way to this name.
+    """
+
+    name: str
+    kind: str
+    leaf: str
+    record: Record
+    targets: Targets
+    groups: tuple[Group, ...]
+    packed: Families
+    depth: int = 0
+
+    def at(self, name: str) -> Search:
+        """Return the same search for one shard."""
+        return Search(
+            name, self.kind, self.leaf, self.record, self.targets, self.groups, self.packed, depth=self.depth + 1
+        )
+
+    def classes(self) -> tuple[str, ...]:
+        """Return the class names that stand for the layer."""
+        return class_names(self.record.classes, self.kind, self.leaf)
+
+
+def find_scheme(search: Search) -> Choice | None:
+    """Return the scheme of a name, or None when no step finds one."""
+    for step in search.record.kinds[search.kind].steps:
+        choice = _STEPS[step](search)
+        if choice is not None:
+            return choice
+    return None
+
+
+def _by_shards(search: Search) -> Choice | None:
+    family = next((family for family in search.packed if search.name.endswith(family)), None)
+    if family is None:
+        return None
+    shards = [search.name.replace(family, shard) for shard in search.packed[family]]
+    choices = [search.targets.by_name(shard) for shard in shards]
+    broken = next((choice for choice in choices if choice is not None and choice.error), None)
+    if broken is not None:
+        return broken
+    return choices[0] if choices and all(choice is not None for choice in choices) else None
+
+
+def _shards_alike(search: Search) -> Choice | None:
+    leaf = search.name.rpartition(".")[2]
+    if leaf not in search.packed:
+        return None
+    if search.depth >= _MOST_NESTED or not search.packed[leaf]:
+        return Choice(None, f"the fused family {leaf} has no members, or is a member of itself")
+    choices = [find_scheme(search.at(search.name.replace(leaf, shard))) for shard in search.packed[leaf]]
+    return _alike([choice for choice in choices if choice is not None], search.name)
+
+
+def _alike(choices: list[Choice], name: str) -> Choice:
+    for choice in choices:
+        if choice.group is None or choices[0].group is None:
+            return choice if choice.group is None else choices[0]
+        if not same_scheme(choice.group.arguments, choices[0].group.arguments):
+            schemes = " and ".join(sorted({repr(choices[0].group.name), repr(choice.group.name)}))
+            return Choice(None, f"the members of {name} have different schemes: {schemes}")
+    return choices[0]
+
+
+def _below_experts(search: Search) -> Choice | None:
+    if not search.name.endswith(".experts"):
+        return None
+    start = search.name + "."
+    below = {
+        item.text.removeprefix(start): group for item, group in search.targets.pairs if item.text.startswith(start)
+    }
+    if not below:
+        return None
+    fault = _expert_fault(list(below))
+    if fault is not None:
+        return Choice(None, f"the schemes below {search.name} {fault}")
+    return _alike([Choice(group, why=f"{group.name!r} names an expert") for group in below.values()], search.name)
+
+
+def _expert_fault(names: list[str]) -> str | None:
+    projections: dict[int, set[str]] = {}
+    for name in names:
+        number, _, projection = name.partition(".")
+        if not re.fullmatch(r"[0-9]{1,9}", number) or not projection:
+            return f"have {name!r}, which is not <expert>.<projection>"
+        projections.setdefault(int(number), set()).add(projection)
+    if max(projections) + 1 != len(projections):
+        return "skip some experts"
+    first = next(iter(projections.values()))
+    return None if all(one == first for one in projections.values()) else "name different projections per expert"
+
+
+def _by_type(search: Search) -> Choice | None:
+    names = search.classes()
+    found = [group for group in search.groups if group.role == "type" and group.name in names[:1]]
+    return Choice(found[0], why=f"layer_type_quant_config has {found[0].name!r}") if found else None
+
+
+def _global(search: Search) -> Choice | None:
+    found = next((group for group in search.groups if group.role == "global"), None)
+    return None if found is None else Choice(found, why="it is the scheme of all layers")
+
+
+_STEPS: dict[str, Callable[[Search], Choice | None]] = {
+    "group-by-name": lambda search: search.targets.by_name(search.name),
+    "group-by-listed-name": lambda search: search.targets.by_name(search.name, search.targets.as_listed),
+    "group-by-class": lambda search: search.targets.by_class(search.classes()),
+    "group-by-shards": _by_shards,
+    "shards-alike": _shards_alike,
+    "layer-by-pattern": lambda search: search.targets.by_name(search.name),
+    "layers-below-experts": _below_experts,
+    "layer-by-type": _by_type,
+    "global": _global,
+}
