@@ -6,6 +6,7 @@ executed by one small interpreter.
 """
 
 from qpolicy.native.config import Entry, Group, NativeConfig, NativeConfigError, read_config
+from qpolicy.native.drafts import draft_class, draft_nulling
 from qpolicy.native.lists import NativeList, native_list
 from qpolicy.native.mapper import Mapper
 from qpolicy.native.reading import Answer, Reading, engine_reading, producer_reading
@@ -19,6 +20,8 @@ __all__ = [
     "NativeConfigError",
     "NativeList",
     "Reading",
+    "draft_class",
+    "draft_nulling",
     "engine_reading",
     "native_list",
     "producer_reading",
