@@ -39,12 +39,14 @@ class Script:
     Attributes:
         statements: The statements that could be parsed, in order.
         broken: Where each of the others stands.
+        lost_version: Whether the first of them seems to state the version.
         lost_sets: The names that broken ``let`` statements seem to give, so that their uses are not reported too.
         start: The place of the first statement of either kind, or of the text's end.
     """
 
     statements: tuple[Statement, ...]
     broken: tuple[Span, ...]
+    lost_version: bool
     lost_sets: frozenset[str]
     start: Span
 
@@ -59,7 +61,7 @@ def version_first(script: Script) -> Iterator[Complaint]:
     versions = [statement for statement in script.statements if isinstance(statement, Version)]
     if not versions and not script.statements and not script.broken:
         yield Complaint("QP003", "the policy is empty", script.start, hint=f"begin with the line `qpolicy {VERSION}`")
-    elif not versions or versions[0].span.start > first:
+    elif not script.lost_version and (not versions or versions[0].span.start > first):
         message = "the first statement must state the version of the language"
         yield Complaint("QP003", message, script.start, hint=f"begin with the line `qpolicy {VERSION}`")
     for again in versions[1:]:

@@ -105,6 +105,14 @@ def _odd_quotes(failure: Failure, expected: frozenset[str]) -> Complaint | None:
     return None
 
 
+def _odd_space(failure: Failure, expected: frozenset[str]) -> Complaint | None:
+    character = failure.found
+    if not character.isspace():
+        return None
+    message = f"the character U+{ord(character):04X} is not a plain space"
+    return Complaint("QP002", message, failure.span(failure.index), hint="write a space")
+
+
 def _last_resort(failure: Failure, expected: frozenset[str]) -> Complaint | None:
     return _first_of(LAST_RESORTS, failure, expected)
 
@@ -116,6 +124,7 @@ def _unexpected(failure: Failure, expected: frozenset[str]) -> Complaint:
 
 
 _EXPLANATIONS: Final[tuple[Callable[[Failure, frozenset[str]], Complaint | None], ...]] = (
+    _odd_space,
     _regex,
     _reserved,
     _typical,

@@ -16,13 +16,13 @@ from qpolicy.lang.words import ASKERS, DECISIONS
 SPELLINGS: Final[dict[str, str]] = {
     "_COLON": ":",
     "_COMMA": ",",
+    "_EQ": "==",
     **{terminal: word for word, terminal in KEYWORDS.items()},
     **{word.upper(): word for word in (*DECISIONS, *ASKERS)},
     "_AS": "as",
     "_LPAR": "(",
     "_RPAR": ")",
     "_ASSIGN": "=",
-    "_EQ": "==",
 }
 """What to write for a terminal that is always written the same."""
 

@@ -10,6 +10,7 @@ from lark import Token
 
 from qpolicy.lang.grammar import KEYWORDS, span_of
 from qpolicy.lang.issue import Complaint
+from qpolicy.lang.source import Span
 
 CONTINUES: Final = frozenset({"_COMMA", "_AND", "_OR", "_NOT"})
 """A line that ends in one of these goes on in the next."""
@@ -92,6 +93,19 @@ def _soft(before: str, token: Token) -> str:
     if before == "_COLON":
         return _AFTER_COLON.get(token.value, token.type)
     return "_AS" if before == "QUANTIZED" and token.value == "as" else token.type
+
+
+def check_tabs(words: Iterable[Token]) -> None:
+    """Refuse a tab inside a word, where it would be part of a name that nobody can read.
+
+    Raises:
+        Complaint: At the first such tab.
+    """
+    for token in words:
+        if "\t" in token:
+            word, at = span_of(token), token.index("\t")
+            tab = Span(word.start + at, word.start + at + 1, word.line, word.column + at)
+            raise Complaint("QP001", "a tab cannot stand in quotes or braces", tab, hint="write a space")
 
 
 def check_nesting(words: Iterable[Token]) -> None:

@@ -143,6 +143,7 @@ _LISTS: Final = (
         "remove it, or go on in the next line",
         (END,),
         (",", "and", "or", "not"),
+        at="previous",
     ),
     Mistake("a,, b: native", "QP004", "nothing stands between two commas", "remove one", (",",), (",",)),
     Mistake(

@@ -13,7 +13,7 @@ from qpolicy.lang.decode import check_text
 from qpolicy.lang.diagnose import diagnose
 from qpolicy.lang.grammar import end_of, machine, span_of, tokens
 from qpolicy.lang.issue import Complaint, PolicySyntaxError
-from qpolicy.lang.layout import check_nesting, chunks, statement
+from qpolicy.lang.layout import check_nesting, check_tabs, chunks, statement
 from qpolicy.lang.source import Source
 from qpolicy.lang.tree import Document, Statement, Version
 
@@ -48,6 +48,7 @@ def _read(source: Source) -> tuple[Script, list[Complaint]]:
     complaints: list[Complaint] = []
     for words in _statements(source, complaints):
         try:
+            check_tabs(words)
             check_nesting(words)
             statements.append(build(_accept(words)))
         except Complaint as complaint:
@@ -66,9 +67,10 @@ def _is_foreign(statements: list[Statement]) -> bool:
 def _script(statements: list[Statement], broken: list[list[Token]], source: Source) -> Script:
     spans = tuple(span_of(words[0], words[-1]) for words in broken)
     lost = frozenset(str(words[1]).strip('"') for words in broken if words[0].type == "_LET" and len(words) > 1)
+    lost_version = not statements and bool(broken) and broken[0][0].type == "_QPOLICY"
     firsts = [nodes[0] for nodes in ([s.span for s in statements], spans) if nodes]
     start = min(firsts, key=lambda span: span.start, default=source.span(0, 0))
-    return Script(tuple(statements), spans, lost, start)
+    return Script(tuple(statements), spans, lost_version, lost, start)
 
 
 def _statements(source: Source, complaints: list[Complaint]) -> Iterator[list[Token]]:

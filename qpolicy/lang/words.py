@@ -72,7 +72,7 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     """
     if not word or len(word) > _LONGEST:
         return None
-    found = difflib.get_close_matches(word.lower(), list(islice(candidates, _CANDIDATES)), n=1, cutoff=0.7)
+    found = difflib.get_close_matches(word.lower(), list(islice(candidates, _CANDIDATES)), n=1, cutoff=0.65)
     return found[0] if found else None
 
 
