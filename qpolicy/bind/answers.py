@@ -9,7 +9,9 @@ from qpolicy.bind.passes import Binding
 from qpolicy.bind.rule import BoundRule
 from qpolicy.native import Answer
 
-NOTHING_LISTED = Answer(outcome="unquantized", scheme=None, excluded=False, entries=(), why="the checkpoint has no quantization config")
+NOTHING_LISTED = Answer(
+    outcome="unquantized", scheme=None, excluded=False, entries=(), why="the checkpoint has no quantization config"
+)
 
 
 class Answers:

@@ -10,8 +10,7 @@ from qpolicy.lang.source import Source
 from qpolicy.lang.tree import Document, PatternRef, Selector, SetRef
 from qpolicy.paths import PatternError
 
-BAD_PATTERN = "QP010"
-NOT_OPEN = "QP011"
+_PATTERN = "QP013"
 
 
 def check_patterns(document: Document, source: Source) -> Document:
@@ -20,7 +19,9 @@ def check_patterns(document: Document, source: Source) -> Document:
     Raises:
         PolicySyntaxError: With every malformed pattern, each at its own place.
     """
-    issues = tuple(issue for statement in document.statements for one in selectors(statement) for issue in _bad(one, source))
+    issues = tuple(
+        issue for statement in document.statements for one in selectors(statement) for issue in _bad(one, source)
+    )
     if issues:
         raise PolicySyntaxError(issues)
     return document
@@ -49,14 +50,15 @@ def _bad(selector: Selector, source: Source) -> Iterator[SyntaxIssue]:
     if isinstance(selector, PatternRef):
         text, offset = selector.text, 0
     elif selector.rest is not None:
-        text, offset = selector.rest, len(selector.name) + 2
+        text = selector.rest
+        offset = selector.span.end - selector.span.start - len(text)
     else:
         return
     try:
         parse_pattern(text)
     except PatternError as error:
         span = source.narrowed(selector.span, offset + error.start, offset + error.end)
-        yield SyntaxIssue(BAD_PATTERN, error.message, span, (), error.hint, source)
+        yield SyntaxIssue(_PATTERN, error.message, span, (), error.hint, source)
 
 
 def _closed(selector: SetRef, sets: Sets, source: Source) -> Iterator[SyntaxIssue]:
@@ -64,4 +66,4 @@ def _closed(selector: SetRef, sets: Sets, source: Source) -> Iterator[SyntaxIssu
     if closed:
         message = f"@{selector.name} cannot be continued: its pattern {closed[0]} does not end in '.**'"
         hint = f"end every pattern of @{selector.name} in '.**', or name the modules without the set"
-        yield SyntaxIssue(NOT_OPEN, message, selector.span, (), hint, source)
+        yield SyntaxIssue(_PATTERN, message, selector.span, (), hint, source)

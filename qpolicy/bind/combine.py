@@ -66,7 +66,9 @@ def _disagreement(module: str, members: Sequence[Member]) -> str:
     if len(groups) < 2:
         return ""
     told = "; ".join(_told(outcome, scheme, group) for (outcome, scheme), group in groups.items())
-    return f"{module} is one layer in the engine but its members are decided differently: {told}. Decide all of them alike"
+    return (
+        f"{module} is one layer in the engine but its members are decided differently: {told}. Decide all of them alike"
+    )
 
 
 def _told(outcome: str | None, scheme: str | None, group: Sequence[Member]) -> str:

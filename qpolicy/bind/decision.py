@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from qpolicy.bind.explain import explain
+
 Problem: TypeAlias = Literal["", "refused", "disagree", "half-excluded"]
 
 if TYPE_CHECKING:
@@ -78,6 +80,4 @@ class Decision:
 
     def explain(self) -> str:
         """Return the decision with every rule that was tried, every clause's truth and the nearest miss."""
-        from qpolicy.bind.explain import explain
-
         return explain(self)

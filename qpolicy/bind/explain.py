@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from qpolicy.bind.decision import Decision, Member
 from qpolicy.bind.facts import ModuleFacts
 from qpolicy.bind.kleene import Clause, Truth, trace
-from qpolicy.bind.matcher import Matcher
 from qpolicy.bind.rule import BoundRule
 from qpolicy.paths import nearest_misses
+
+if TYPE_CHECKING:
+    from qpolicy.bind.decision import Decision, Member
+    from qpolicy.bind.matcher import Matcher
 
 _WORDS: dict[Truth, str] = {True: "true", False: "false", None: "unknown"}
 _MISSES = 3

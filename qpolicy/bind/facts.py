@@ -123,12 +123,8 @@ class ModuleFacts:
         match fact:
             case Flag("excluded"):
                 return self.world.excluded(self.name, self.kind)
-            case Flag("quantized_on_disk"):
-                return None if self.tensors is None else self.tensors.quantized
-            case Has(tensors):
-                return None if self.tensors is None else all(tensor in self.tensors.tensors for tensor in tensors)
-            case DtypeIs(tensor, dtypes):
-                return self._dtype(tensor, dtypes)
+            case Flag("quantized_on_disk") | Has() | DtypeIs():
+                return self._of_tensors(fact)
             case Is("kind", values):
                 return self.kind in values
             case PathIn(selectors):
@@ -136,10 +132,21 @@ class ModuleFacts:
                 return any(pattern.matches(alias) for pattern in patterns for alias in self.aliases)
         return self.world.ask(fact)
 
-    def _dtype(self, name: str, dtypes: Sequence[str]) -> Truth:
-        if self.tensors is None:
+    def _of_tensors(self, fact: Flag | Has | DtypeIs) -> Truth:
+        module = self.tensors
+        if module is None:
             return None
-        tensor = self.tensors.tensors.get(name)
+        match fact:
+            case Flag():
+                return module.quantized
+            case Has(tensors):
+                return all(tensor in module.tensors for tensor in tensors)
+            case DtypeIs(name, dtypes):
+                return self._dtype(module, name, dtypes)
+
+    @staticmethod
+    def _dtype(module: StoredModule, name: str, dtypes: Sequence[str]) -> Truth:
+        tensor = module.tensors.get(name)
         if tensor is None:
             return False
         return None if tensor.dtype is None else tensor.dtype in dtypes

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 
+from qpolicy.bind.answers import Answers
 from qpolicy.bind.combine import combine
 from qpolicy.bind.decision import Decision, Member
 from qpolicy.bind.facts import ModuleFacts
 from qpolicy.bind.kleene import Truth, evaluate
 from qpolicy.bind.names import stored_name
-from qpolicy.bind.answers import Answers
 from qpolicy.bind.passes import Binding
 from qpolicy.bind.rule import BoundRule
 from qpolicy.errors import BindError
@@ -138,7 +138,8 @@ class Matcher:
         for rule in skipped if self.binding.world.strict else ():
             would_be = answers.resolve(member.name, rule)
             if would_be.outcome != member.outcome:
-                reason = f"{unknown_there(rule, member.name)}; it would have made it {would_be.outcome}, not {member.outcome}"
+                would = f"it would have made the module {would_be.outcome}, not {member.outcome}"
+                reason = f"{unknown_there(rule, member.name)}; {would}"
                 return Member(member.name, "error", "error", None, rule, reason, tuple(skipped))
         return replace(member, skipped=tuple(skipped)) if skipped else member
 

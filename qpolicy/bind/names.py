@@ -60,9 +60,7 @@ def draft_row(engine: str, architectures: Iterable[str]) -> DraftRow | None:
     return next((row for row in draft_rows() if row.engine == engine and wanted & set(row.architectures)), None)
 
 
-def stored_name(
-    row: DraftRow | None, checkpoint: Checkpoint, asked: str, is_stored: Callable[[str], bool]
-) -> str:
+def stored_name(row: DraftRow | None, checkpoint: Checkpoint, asked: str, is_stored: Callable[[str], bool]) -> str:
     """Translate a draft's name into the stored one.
 
     Args:
@@ -97,7 +95,10 @@ def asked_name(row: DraftRow | None, checkpoint: Checkpoint, stored: str) -> str
     if row is None:
         return stored
     pairs = [
-        (prefix, asks) for asks, prefixes in row.names for prefix in _filled(prefixes, checkpoint) if _under(stored, prefix)
+        (prefix, asks)
+        for asks, prefixes in row.names
+        for prefix in _filled(prefixes, checkpoint)
+        if _under(stored, prefix)
     ]
     if not pairs:
         return stored

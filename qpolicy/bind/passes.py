@@ -9,24 +9,18 @@ from typing import TypeAlias
 from qpolicy.bind.check import check_continued_sets, check_patterns
 from qpolicy.bind.facts import WorldFacts
 from qpolicy.bind.kleene import Truth, evaluate
-from qpolicy.bind.rule import BoundRule
 from qpolicy.bind.resolve import Sets
+from qpolicy.bind.rule import BoundRule
 from qpolicy.bind.world import World
 from qpolicy.errors import BindError
-from qpolicy.lang import parse as parse_document
 from qpolicy.lang.source import Source
 from qpolicy.lang.tree import Document, Drop, Otherwise, Rule
 from qpolicy.paths import Pattern, PatternIndex
 
-ParsePass: TypeAlias = Callable[[Document, Source], Document]
+PolicyPass: TypeAlias = Callable[[Document, Source], Document]
 
 
-def parse_text(_: Document, source: Source) -> Document:
-    """Make the syntax tree."""
-    return parse_document(source)
-
-
-PARSE_PASSES: tuple[ParsePass, ...] = (parse_text, check_patterns, check_continued_sets)
+POLICY_PASSES: tuple[PolicyPass, ...] = (check_patterns, check_continued_sets)
 
 
 @dataclass(frozen=True, slots=True)

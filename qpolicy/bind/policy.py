@@ -8,11 +8,12 @@ from functools import cache
 from pathlib import Path
 
 from qpolicy.bind.matcher import Matcher
-from qpolicy.bind.passes import PARSE_PASSES, Binding, bind_all
+from qpolicy.bind.passes import POLICY_PASSES, Binding, bind_all
 from qpolicy.bind.world import ENGINES, World
 from qpolicy.checkpoint import FUSED, Checkpoint
 from qpolicy.errors import BindError, QPolicyError
 from qpolicy.lang import decode
+from qpolicy.lang import parse as parse_document
 from qpolicy.lang.source import Source
 from qpolicy.lang.tree import Document
 
@@ -68,8 +69,8 @@ def parse(text: str, *, filename: str = "<policy>") -> Policy:
         PolicySyntaxError: With every mistake found, each with its line, column and a fix.
     """
     source = Source(filename, text)
-    document = Document(())
-    for step in PARSE_PASSES:
+    document = parse_document(source)
+    for step in POLICY_PASSES:
         document = step(document, source)
     return Policy(document, source)
 

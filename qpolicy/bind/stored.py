@@ -67,9 +67,7 @@ class StoredIndex:
         module = self.modules.get(name)
         if module is not None or not self._tied or name.rpartition(".")[2] not in _HEADS:
             return module
-        return next(
-            (found for found in self.modules.values() if found.name.rpartition(".")[2] in _EMBEDDINGS), None
-        )
+        return next((found for found in self.modules.values() if found.name.rpartition(".")[2] in _EMBEDDINGS), None)
 
     def quantizable(self) -> Iterable[StoredModule]:
         """Iterate over the modules that a format could quantize: linear, experts and heads."""

@@ -54,5 +54,4 @@ def _finding(view: View, written: PatternRef, names: tuple[str, ...], *, alone: 
     return CODE.in_policy(message, view.policy.source, written.span, fix=fix, severity=severity)
 
 
-
 CHECK = Check(CODE, find)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qpolicy.bind import Matcher
 from qpolicy.errors import QPolicyError
 from qpolicy.lint.check import Check, Code
 from qpolicy.lint.finding import Finding
 from qpolicy.lint.names import known_names
 from qpolicy.lint.view import View
-from qpolicy.native import Entry, Reading
+from qpolicy.native import Entry
 from qpolicy.paths import Pattern, suggest
 
 CODE = Code(
@@ -27,27 +26,23 @@ def find(view: View) -> Iterator[Finding]:
     if world.config is None or not view.checkpoint.modules or not view.consults_list:
         return
     names = known_names(view)
+    used = _used(view, names)
     for entry in world.config.entries:
-        if not _used(view, entry, names):
+        if entry not in used:
             yield _finding(view, entry, names)
 
 
-def _used(view: View, entry: Entry, names: tuple[str, ...]) -> bool:
-    producer = view.matchers[0].binding.world.producer
-    if producer is None or not producer.supported:
-        return True
-    if any(producer.entry_matches(entry, name, "linear") for name in names):
-        return True
-    return any(_asked(matcher, entry, view) for matcher in view.matchers)
-
-
-def _asked(matcher: Matcher, entry: Entry, view: View) -> bool:
-    reading: Reading | None = matcher.binding.world.reading
-    return reading is not None and any(
-        reading.entry_matches(entry, layer.ask.name, layer.ask.kind)
-        for layer in view.layers
-        if layer.draft == matcher.binding.world.draft
-    )
+def _used(view: View, names: tuple[str, ...]) -> set[Entry]:
+    world = view.matchers[0].binding.world
+    if world.config is None or world.producer is None or not world.producer.supported:
+        return set() if world.config is None else set(world.config.entries)
+    used = {entry for name in names for entry in world.producer.matching(name, "linear")}
+    for matcher in view.matchers:
+        reading = matcher.binding.world.reading
+        for layer in view.layers if reading is not None else ():
+            if layer.draft == matcher.binding.world.draft and reading is not None:
+                used.update(reading.matching(layer.ask.name, layer.ask.kind))
+    return used
 
 
 def _finding(view: View, entry: Entry, names: tuple[str, ...]) -> Finding:
