@@ -1,1 +1,1 @@
-"""The command line, one module per command."""
+"""The command line: one module for each command, imported when that command runs."""

@@ -6,7 +6,7 @@ _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def escape(text: str) -> str:
-    r"""Return text on one line, every character that a terminal would not print written as ``\n``, ``\x1b``, ``\u202e``."""
+    r"""Return text on one line, what a terminal would not print written as ``\n``, ``\x1b`` or ``\u202e``."""
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else _escaped(character) for character in text)

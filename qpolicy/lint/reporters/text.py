@@ -17,7 +17,12 @@ _HANGING = "      "
 
 def report(checked: Sequence[Checked], paint: Paint, width: int) -> str:
     """Return each finding as a paragraph, and a summary line for each thing that was checked."""
-    return "\n".join("\n".join(_section(one, paint, width)) + "\n" for one in checked)
+    parts: list[str] = []
+    for one in checked:
+        if parts and one.findings:
+            parts.append("")
+        parts.extend(_section(one, paint, width))
+    return "".join(f"{line}\n" for line in parts)
 
 
 def _section(checked: Checked, paint: Paint, width: int) -> Iterator[str]:
@@ -59,14 +64,19 @@ def _wrapped(text: str, width: int, subsequent: str = _INDENT) -> list[str]:
 
 
 def summary(checked: Checked, paint: Paint) -> str:
-    """Return the line that closes a text report.
+    """Return the line that closes a text report, such as ``2 errors, 1 warning in ckpt; 43 layers checked``."""
+    subject, found = escape(checked.subject), tally(checked.findings)
+    if not is_clean(checked.findings):
+        return f"{paint(found, 'strong')} in {subject}{_looked_at(checked.layers)}"
+    notes = f" ({found})" if found else ""
+    return f"{paint('clean', 'good')}: {subject}{_agreeing(checked.layers)}{notes}"
 
-    For instance ``2 errors, 1 warning in ckpt; 43 layers checked`` or ``clean: 43 layers agree with their tensors``.
-    """
-    subject = escape(checked.subject)
-    found = tally(checked.findings)
-    layers = checked.layers
-    if is_clean(checked.findings):
-        told = subject if layers is None else f"{subject}: {counted(layers, 'layer')} agree with their tensors"
-        return f"{paint('clean', 'good')}: {told}" + (f" ({found})" if found else "")
-    return f"{paint(found, 'strong')} in {subject}" + (f"; {counted(layers, 'layer')} checked" if layers is not None else "")
+
+def _looked_at(layers: int | None) -> str:
+    return "" if layers is None else f"; {counted(layers, 'layer')} checked"
+
+
+def _agreeing(layers: int | None) -> str:
+    if layers is None:
+        return ""
+    return ", 1 layer agrees with its tensors" if layers == 1 else f", {layers} layers agree with their tensors"

@@ -1,0 +1,59 @@
+"""Binds what the command line names, and shows decisions as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from qpolicy.bind import BoundRule, Decision, Matcher, Policy, no_policy
+from qpolicy.checkpoint import FUSED, Checkpoint, open_checkpoint
+from qpolicy.cli.failure import CLEAN, FOUND
+from qpolicy.cli.options import Families
+from qpolicy.cli.policies import named_policy, policy_for
+from qpolicy.cli.progress import progress
+
+
+def opened(checkpoint: str, given: str | None) -> tuple[Checkpoint, Policy | None]:
+    """Open a checkpoint and find its policy; ``given`` is what ``--policy`` says.
+
+    Raises:
+        QPolicyError: Either cannot be read.
+    """
+    named = named_policy(given)
+    with progress(f"reading {checkpoint}"):
+        found = open_checkpoint(checkpoint)
+    return found, policy_for(found, named)
+
+
+def bound(checkpoint: Checkpoint, policy: Policy | None, *, engine: str, draft: bool, packed: Families) -> Matcher:
+    """Bind a policy, or none, with the common fused families and over them those of ``--packed``.
+
+    Raises:
+        BindError: The policy does not fit the checkpoint, or the engine is not known.
+    """
+    return (policy or no_policy()).bind(checkpoint, engine=engine, draft=draft, packed={**FUSED, **packed})
+
+
+def decision_json(decision: Decision) -> dict[str, object]:
+    """Return a decision as it stands in a JSON document."""
+    return {
+        "module": decision.module,
+        "action": decision.action,
+        "outcome": decision.outcome,
+        "scheme": decision.scheme,
+        "rule": rule_json(decision.rule),
+        "members": [member.name for member in decision.members],
+        "warnings": list(decision.warnings),
+    }
+
+
+def rule_json(rule: BoundRule | None) -> dict[str, object] | None:
+    """Return a deciding rule as it stands in a JSON document; None when no rule decided."""
+    if rule is None:
+        return None
+    return {"file": rule.file, "line": rule.line, "column": rule.column, "text": rule.text}
+
+
+def exit_code(decisions: Iterable[Decision]) -> int:
+    """Return 1 when a decision is an error or comes with a warning, else 0."""
+    troubled = any(decision.outcome == "error" or decision.warnings for decision in decisions)
+    return FOUND if troubled else CLEAN

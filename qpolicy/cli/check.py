@@ -1,0 +1,88 @@
+"""``qpolicy check``: will these checkpoints load, each module built as it is stored?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import click
+
+from qpolicy.bind import Policy
+from qpolicy.checkpoint import open_checkpoint
+from qpolicy.cli import options
+from qpolicy.cli.batch import run_batch
+from qpolicy.cli.policies import named_policy, policy_for
+from qpolicy.cli.progress import progress
+from qpolicy.errors import NothingToCheckError
+from qpolicy.lint.reporters import Checked
+from qpolicy.lint.reporters.checked import is_clean
+from qpolicy.lint.run import run_checks
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is the same for every checkpoint of one run.
+
+    Attributes:
+        policy: The policy that was named, or None to look beside each checkpoint.
+        engine: The engine that would load it.
+        draft_checkpoint: The folder of a standalone draft, or None.
+        strict: Whether unknown conditions that matter are errors.
+    """
+
+    policy: Policy | None
+    engine: str
+    draft_checkpoint: str | None
+    strict: bool
+
+
+@click.command("check")
+@click.argument("checkpoints", metavar="CKPT...", nargs=-1, required=True)
+@options.policy
+@click.option("--draft-checkpoint", metavar="CKPT", help="A standalone draft (EAGLE) that is served with CKPT.")
+@options.engine
+@options.strict
+@options.output_format("text", "concise", "json")
+def command(
+    checkpoints: tuple[str, ...],
+    policy: str | None,
+    draft_checkpoint: str | None,
+    engine: str,
+    strict: bool,
+    format_: str,
+) -> int:
+    """Check that a checkpoint will load, target and draft, and that each module is decided as its tensors say.
+
+    Reads the configs and the safetensors headers, never the weights. With a policy it checks what the policy decides,
+    and without one what the checkpoint's own list says.
+
+    With several checkpoints, one that cannot be read does not hide the findings of the others; the exit code is 2 if
+    any is broken, else 1 if anything is found, else 3 if any has nothing to check.
+    """
+    if draft_checkpoint and len(checkpoints) > 1:
+        raise click.UsageError("--draft-checkpoint goes with one CKPT, not with several")
+    job = Job(named_policy(policy), engine, draft_checkpoint, strict)
+    return run_batch(checkpoints, partial(check_one, job=job), format_)
+
+
+def check_one(checkpoint: str, job: Job) -> Checked:
+    """Check one checkpoint.
+
+    Raises:
+        NothingToCheckError: It holds no layer and no other finding.
+        QPolicyError: It or its policy cannot be read, or they do not fit each other.
+    """
+    with progress(f"checking {checkpoint}"):
+        opened = open_checkpoint(checkpoint)
+        draft = open_checkpoint(job.draft_checkpoint) if job.draft_checkpoint else None
+        report = run_checks(
+            opened,
+            policy_for(opened, job.policy),
+            engine=job.engine,
+            draft_checkpoint=draft,
+            draft_policy=policy_for(draft, None) if draft else None,
+            strict=job.strict,
+        )
+    if not report.layers and is_clean(report.findings):
+        raise NothingToCheckError(f"{checkpoint}: nothing to check: no safetensors file here holds a layer")
+    return Checked(checkpoint, report.findings, report.layers)

@@ -1,0 +1,36 @@
+"""``qpolicy explain``: says why one module is decided as it is."""
+
+from __future__ import annotations
+
+import click
+
+from qpolicy.cli import options
+from qpolicy.cli.asking import bound, exit_code, opened
+from qpolicy.cli.terminal import say
+
+
+@click.command("explain")
+@options.checkpoint
+@click.argument("module", metavar="MODULE")
+@options.draft
+@options.policy
+@options.engine
+@options.packed
+@options.kind
+def command(
+    checkpoint: str,
+    module: str,
+    draft: bool,
+    policy: str | None,
+    engine: str,
+    packed: options.Families,
+    kind: str | None,
+) -> int:
+    """Say why one module is decided as it is: every rule that was tried, the truth of each clause, the nearest miss.
+
+    Exits with 1 when the decision is an error or comes with a warning.
+    """
+    matcher = bound(*opened(checkpoint, policy), engine=engine, draft=draft, packed=packed)
+    decision = matcher.decide(module, kind=kind)
+    say(decision.explain())
+    return exit_code([decision])

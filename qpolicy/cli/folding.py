@@ -1,0 +1,88 @@
+"""Folds rows that differ only in a layer's number into one row, such as ``model.layers.{0..2,5}.mlp.gate``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+_NUMBER = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the table of layers.
+
+    Attributes:
+        name: The engine's name.
+        stored: The name in the stored spelling.
+        kind: What kind of layer it is.
+        outcome: What was decided.
+        by: The deciding rule's place, or ``list``.
+        on_disk: What is on disk.
+        count: How many layers it stands for.
+    """
+
+    name: str
+    stored: str
+    kind: str
+    outcome: str
+    by: str
+    on_disk: str
+    count: int = 1
+
+
+def fold(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows with those folded into one that differ only in the first number in their names.
+
+    A folded name is a pattern that can be copied into a policy. The order is that of each row's first layer.
+    """
+    groups: dict[Row, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(replace(row, name=_template(row.name), stored=_template(row.stored)), []).append(row)
+    return [_one(key, group) for key, group in groups.items()]
+
+
+def _one(key: Row, group: Sequence[Row]) -> Row:
+    if len(group) == 1:
+        return group[0]
+    return replace(
+        key,
+        name=_filled(key.name, [row.name for row in group]),
+        stored=_filled(key.stored, [row.stored for row in group]),
+        count=len(group),
+    )
+
+
+def _template(name: str) -> str:
+    segments = name.split(".")
+    at = _numbered(segments)
+    return name if at is None else ".".join([*segments[:at], _NUMBER, *segments[at + 1 :]])
+
+
+def _filled(template: str, names: Iterable[str]) -> str:
+    if _NUMBER not in template.split("."):
+        return template
+    at = template.split(".").index(_NUMBER)
+    spelled = ranges(int(name.split(".")[at]) for name in names)
+    segments = template.split(".")
+    return ".".join([*segments[:at], spelled if spelled.isdigit() else f"{{{spelled}}}", *segments[at + 1 :]])
+
+
+def _numbered(segments: Sequence[str]) -> int | None:
+    return next((at for at, segment in enumerate(segments) if is_number(segment)), None)
+
+
+def is_number(segment: str) -> bool:
+    """Whether a segment is an integer as patterns write them: ASCII digits, no leading zero."""
+    return segment.isascii() and segment.isdigit() and (segment == "0" or segment[0] != "0") and len(segment) <= 9
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Return numbers as patterns write them between braces, such as ``0..2,5``."""
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}..{last}" for first, last in runs)

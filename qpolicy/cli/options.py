@@ -1,0 +1,66 @@
+"""The arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import click
+
+if TYPE_CHECKING:
+    from click.decorators import FC
+
+Families: TypeAlias = Mapping[str, Sequence[str]]
+
+KINDS = ("linear", "moe", "lm_head", "embedding", "attention")
+
+
+def families(context: click.Context, parameter: click.Parameter, given: Sequence[str]) -> Families:
+    """Read the values of ``--packed``: each fused layer's last name and those of its parts.
+
+    Raises:
+        BadParameter: A value is not of the form ``FUSED=PART,PART``.
+    """
+    return dict(_family(value) for value in given)
+
+
+def _family(value: str) -> tuple[str, tuple[str, ...]]:
+    fused, _, rest = value.partition("=")
+    parts = tuple(part.strip() for part in rest.split(","))
+    if not fused.strip() or not all(parts) or len(set(parts)) < len(parts) or set(value) & set(". "):
+        raise click.BadParameter(
+            f"'{value}' is not a fused layer and its parts; write last names without dots, such as "
+            "qkv_proj=q_proj,k_proj,v_proj"
+        )
+    return fused, parts
+
+
+checkpoint = click.argument("checkpoint", metavar="CKPT")
+policy = click.option(
+    "--policy",
+    metavar="FILE",
+    help="The policy, or builtin:NAME for one shipped with qpolicy. By default the one *.qpolicy file beside the "
+    "checkpoint, if there is one.",
+)
+engine = click.option("--engine", default="sglang", show_default=True, metavar="NAME", help="The engine that asks.")
+draft = click.option("--draft", is_flag=True, help="Ask as the speculative draft (MTP, EAGLE) instead of the target.")
+strict = click.option(
+    "--strict", is_flag=True, help="Make it an error when a condition is unknown and would have mattered."
+)
+packed = click.option(
+    "--packed",
+    metavar="F=a,b,c",
+    multiple=True,
+    callback=families,
+    help="One more fused layer and its parts, such as qkv_proj=q_proj,k_proj,v_proj. May be repeated.",
+)
+kind = click.option(
+    "--kind", type=click.Choice(KINDS), help="What kind of layer the engine asks for. By default what the tensors say."
+)
+
+
+def output_format(*names: str) -> Callable[[FC], FC]:
+    """Return the ``--format`` option with these formats, the first of them the default."""
+    return click.option(
+        "--format", "format_", type=click.Choice(names), default=names[0], show_default=True, help="How to print."
+    )
