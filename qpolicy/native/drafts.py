@@ -86,7 +86,7 @@ def _mtp_mentions_experts(case: _Case) -> bool:
 
 
 def _decoder_excluded(case: _Case) -> bool:
-    mapper = Mapper(substrings=case.renames)
+    mapper = Mapper(substr=case.renames)
     layer = mapper.rename(f"model.layers.{case.num_hidden_layers}")
     reading = engine_reading(case.config, case.engine, mapper=mapper)
     return layer is not None and reading.listed(layer, "linear").excluded

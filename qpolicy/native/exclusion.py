@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from qpolicy.native.config import Entry
 from qpolicy.native.index import EntryIndex, Hits
@@ -28,12 +28,14 @@ class Verdict:
         entries: The entries that say so.
         error: Why the engine refuses to answer, if it does.
         members: The excluded and the other shards, when they disagree.
+        step: The step of the reading that decided; empty when none did.
     """
 
     excluded: bool
     entries: tuple[Entry, ...] = ()
     error: str | None = None
     members: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    step: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def exclusion(question: Question) -> Verdict:
     for step in question.record.steps:
         verdict = _STEPS[step](question)
         if verdict is not None:
-            return verdict
+            return replace(verdict, step=step)
     return Verdict(False)
 
 

@@ -50,7 +50,8 @@ class NativeList:
         """Return in words what becomes of a layer, and the entries that matched it."""
         answer = self.reading.ask(name, kind)
         lines = [f"{name} ({kind}): {answer.outcome or 'unknown'} by {self.reading.engine}: {answer.why}"]
-        lines += [f"  {entry.where}: {entry.text!r}" for entry in answer.entries]
+        for entry in answer.entries:
+            lines.append(f"  {entry.where}: {entry.text!r} by {' or '.join(self.reading.operators(entry))}")
         return "\n".join(lines)
 
 

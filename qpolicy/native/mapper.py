@@ -17,22 +17,22 @@ class Mapper:
     are, so one that spells its dots ``\.`` is usually missed.
 
     Attributes:
-        substrings: Rewrites for text found anywhere.
-        prefixes: Rewrites for beginnings; no dot is required behind them.
-        suffixes: Rewrites for endings.
+        substr: Rewrites for text found anywhere.
+        prefix: Rewrites for beginnings; no dot is required behind them.
+        suffix: Rewrites for endings.
     """
 
-    substrings: Rewrites = field(default_factory=dict)
-    prefixes: Rewrites = field(default_factory=dict)
-    suffixes: Rewrites = field(default_factory=dict)
+    substr: Rewrites = field(default_factory=dict)
+    prefix: Rewrites = field(default_factory=dict)
+    suffix: Rewrites = field(default_factory=dict)
 
     def rename(self, text: str) -> str | None:
         """Return the rewritten string, or None when it is removed."""
         renamed: str | None = text
         for rewrites, fits, apply in (
-            (self.substrings, str.__contains__, _replace_first),
-            (self.prefixes, str.startswith, _replace_first),
-            (self.suffixes, str.endswith, _replace_last),
+            (self.substr, str.__contains__, _replace_first),
+            (self.prefix, str.startswith, _replace_first),
+            (self.suffix, str.endswith, _replace_last),
         ):
             if renamed is not None:
                 renamed = _longest(renamed, rewrites, fits, apply)

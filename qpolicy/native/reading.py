@@ -105,6 +105,11 @@ class Reading:
         """Tell whether this one entry excludes the name or one of its shards."""
         return entry in self.matching(name, kind)
 
+    def operators(self, entry: Entry) -> tuple[str, ...]:
+        """Return the operators by which this reading compares an entry with a name, as ``readings.toml`` calls them."""
+        clauses = self._record.clauses if self._record else ()
+        return next((clause.operators for clause in clauses if entry.text.startswith(clause.prefix)), ())
+
     def _verdicts(self, name: str, kind: str, index: EntryIndex) -> dict[str, Verdict]:
         plan = self._record.kinds.get(kind, _NONE) if self._record else _NONE
         asked = [name + suffix for suffix in plan.asked_as] or [name]
