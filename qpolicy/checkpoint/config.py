@@ -8,7 +8,7 @@ the nested text config has is lifted to the top (srt/utils/hf_transformers/confi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -83,6 +83,8 @@ class Configs:
         quantization: The quantization config that counts, or None.
         quantization_file: The file and key that it came from, or None.
         quantization_places: Every quantization config that was found, by file and key.
+        num_hidden_layers: The number of layers of the language model, if the config says it.
+        draft_layers: The number of next-token-prediction layers that the config says the model has.
         problems: Keys that come twice, values of a wrong type.
         found: Whether any config file is there.
     """
@@ -92,18 +94,10 @@ class Configs:
     quantization: Mapping[str, Any] | None = None
     quantization_file: str | None = None
     quantization_places: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType({}))
+    num_hidden_layers: int | None = None
+    draft_layers: int = 0
     problems: tuple[Problem, ...] = ()
     found: bool = False
-
-    @property
-    def num_hidden_layers(self) -> int | None:
-        """The number of layers of the language model, if the config says it."""
-        return next(self._counts(_LAYER_COUNTS), None)
-
-    @property
-    def draft_layers(self) -> int:
-        """The number of next-token-prediction layers that the config says the model has."""
-        return next((count for count in self._counts(_DRAFT_COUNTS) if count > 0), 0)
 
     @property
     def tie_word_embeddings(self) -> bool | None:
@@ -118,13 +112,6 @@ class Configs:
         """The names of the model classes."""
         names = self.config.get("architectures")
         return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
-
-    def _counts(self, keys: tuple[str, ...]) -> Iterator[int]:
-        for config in (self.text_config, self.config):
-            for key in keys:
-                count = config.get(key)
-                if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 1_000_000:
-                    yield count
 
 
 def read_configs(folder: Path) -> Configs:
@@ -150,7 +137,17 @@ def read_configs(folder: Path) -> Configs:
     text_config = find_text_config(config)
     places = dict(_quantizations(files, text_config, problems))
     file, quantization = next(iter(places.items()), (None, None))
-    return Configs(config, text_config, quantization, file, places, tuple(problems), bool(files))
+    return Configs(
+        config=config,
+        text_config=text_config,
+        quantization=quantization,
+        quantization_file=file,
+        quantization_places=places,
+        num_hidden_layers=next(_counts((text_config, config), _LAYER_COUNTS), None),
+        draft_layers=next((count for count in _counts((text_config, config), _DRAFT_COUNTS) if count), 0),
+        problems=tuple(problems),
+        found=bool(files),
+    )
 
 
 def duplicate_keys(file: str, keys: tuple[str, ...]) -> Problem:
@@ -186,3 +183,11 @@ def _quantizations(
         elif value:
             message = f"{place} is a JSON {type(value).__name__}, expected an object; it is ignored"
             problems.append(Problem("ignored-value", message, place.file))
+
+
+def _counts(configs: Iterable[Mapping[str, Any]], keys: tuple[str, ...]) -> Iterator[int]:
+    for config in configs:
+        for key in keys:
+            count = config.get(key)
+            if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 1_000_000:
+                yield count

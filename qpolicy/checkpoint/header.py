@@ -34,16 +34,18 @@ _OFFSETS = rf"\[{_W}([0-9]{{1,20}}){_W},{_W}([0-9]{{1,20}}){_W}\]"
 
 # The order of keys that every known writer uses; any other order takes the slower way below.
 _ENTRY = re.compile(
-    rf'{_W}{_STRING}{_W}:{_W}\{{{_W}"dtype"{_W}:{_W}"([A-Z0-9_]{{1,32}})"{_W},'
-    rf'{_W}"shape"{_W}:{_W}\[([0-9, \t\r\n]*+)\]{_W},{_W}"data_offsets"{_W}:{_W}{_OFFSETS}{_W}\}}{_W}([,}}])'
+    rf'{_W}{_STRING}{_W}:{_W}\{{{_W}"dtype"{_W}:{_W}("[A-Z0-9_]{{1,32}}"{_W},'
+    rf'{_W}"shape"{_W}:{_W}\[[0-9, \t\r\n]*+\]){_W},{_W}"data_offsets"{_W}:{_W}{_OFFSETS}{_W}\}}{_W}([,}}])'
 )
 _OPEN = re.compile(rf"{_W}\{{")
 _EMPTY = re.compile(rf"{_W}\}}")
 _KEY = re.compile(rf"{_W}{_STRING}{_W}:{_W}\{{")
 _FIELD = re.compile(rf'{_W}{_STRING}{_W}:{_W}(?:{_STRING}|\[([^\[\]{{}}"]*+)\]){_W}([,}}])')
 _AFTER = re.compile(rf"{_W}([,}}])")
-_BLANK = re.compile(_W)
+_TEXT_FIELD = re.compile(rf"{_W}{_STRING}{_W}:{_W}{_STRING}{_W}([,}}])")
 
+_SHORT = 200
+_MOST_DIMENSIONS = 64
 _ENTRY_FORM = '"NAME": {"dtype": "BF16", "shape": [...], "data_offsets": [BEGIN, END]}'
 _AGAIN = "download the file again, or ask its publisher for a sound one"
 
@@ -136,10 +138,12 @@ class _Scanner:
             self.text = raw.decode("utf-8")
         except UnicodeDecodeError as error:
             _refuse(path, 8 + error.start, f"the byte 0x{raw[error.start]:02x}", "UTF-8 text")
+        self.names_are_plain = self.text.isprintable() and "\\" not in self.text
         self.metadata: dict[str, str] | None = None
         self.tensors: dict[str, Tensor] = {}
-        self.spans: list[tuple[int, int, str]] = []
-        self.forms: dict[tuple[str, str], tuple[str, tuple[int, ...], int]] = {}
+        self.begins: list[int] = []
+        self.ends: list[int] = []
+        self.forms: dict[str, tuple[str, tuple[int, ...], int]] = {}
 
     def refuse(self, position: int, found: str, expected: str) -> NoReturn:
         _refuse(self.path, self.byte(position), found, expected)
@@ -148,29 +152,43 @@ class _Scanner:
         return 8 + (position if self.text.isascii() else len(self.text[:position].encode()))
 
     def excerpt(self, position: int) -> str:
-        position = _end(_BLANK.match(self.text, position))
+        position += len(self.text[position : position + 40]) - len(self.text[position : position + 40].lstrip())
         part = self.text[position : position + 40]
         return ascii(part) if part else "the end of the header"
 
     def scan(self) -> Header:
         position = self.step(_OPEN, 0, "a JSON object").end()
-        if end := _EMPTY.match(self.text, position):
-            position, more = end.end(), False
-        else:
-            more = True
-        file = self.path.name
-        while more:
-            if entry := _ENTRY.match(self.text, position):
-                name, dtype, shape, begin, end_, closer = entry.groups()
-                self.add(position, name, dtype, shape, begin, end_, file)
-                position = entry.end()
-            else:
-                position, closer = self.slow_entry(position, file)
-            more = closer == ","
+        empty = _EMPTY.match(self.text, position)
+        position = empty.end() if empty else self.scan_entries(position)
         if self.text[position:].strip(" \t\r\n"):
             self.refuse(position, self.excerpt(position), "only spaces after the last brace")
+        if "__metadata__" in self.tensors:
+            self.refuse(self.where("__metadata__"), "'__metadata__' as a tensor", "texts by key in it")
         self.check_spans()
         return Header(self.metadata or {}, self.tensors)
+
+    def scan_entries(self, position: int) -> int:
+        """Read entry after entry; the loop runs once per tensor, so it holds what every tensor needs and no more."""
+        text, file, match = self.text, self.path.name, _ENTRY.match
+        tensors, forms, begins, ends = self.tensors, self.forms, self.begins, self.ends
+        most = _SHORT if self.names_are_plain else 0
+        closer = ","
+        while closer == ",":
+            entry = match(text, position)
+            if entry is None:
+                position, closer = self.slow_entry(position)
+                continue
+            name, form_text, begin, end, closer = entry.groups()
+            form = forms.get(form_text) or self.form(position, form_text)
+            dtype, shape, size = form
+            first, last = int(begin), int(end)
+            if name in tensors or last - first != size or not 0 < len(name) < most:
+                name = self.check_entry(position, name, form, first, last)
+            begins.append(first)
+            ends.append(last)
+            tensors[name] = Tensor(name, dtype, shape, file)
+            position = entry.end()
+        return position
 
     def step(self, expression: re.Pattern[str], position: int, expected: str) -> re.Match[str]:
         found = expression.match(self.text, position)
@@ -178,49 +196,49 @@ class _Scanner:
             self.refuse(position, self.excerpt(position), expected)
         return found
 
-    def add(self, position: int, name: str, dtype: str, shape: str, begin: str, end: str, file: str) -> None:
-        if "\\" in name:
-            name = self.unescape(position, name)
+    def check_entry(
+        self, position: int, name: str, form: tuple[str, tuple[int, ...], int], first: int, last: int
+    ) -> str:
+        """Return the name, unescaped, or refuse the entry."""
+        name = self.unescape(position, name)
         if name in self.tensors:
             self.refuse(position, f"the tensor {name!a} a second time", "every tensor once")
         if not is_name(name):
             self.refuse(position, f"the tensor name {_shorten(name)}", f"1 to {NAME_LIMIT} printable characters")
-        form = self.forms.get((dtype, shape))
-        if form is None:
-            form = self.forms[dtype, shape] = self.form(position, name, dtype, shape)
-        first, last = int(begin), int(end)
-        if last - first != form[2]:
+        dtype, shape, size = form
+        if last - first != size:
             held = f"{last - first} bytes" if last >= first else "an end before the begin"
-            self.refuse(
-                position,
-                f"the offsets [{first}, {last}] of {name!a}, {held}",
-                f"{form[2]} bytes for {dtype} and shape {list(form[1])}",
-            )
-        self.spans.append((first, last, name))
-        self.tensors[name] = Tensor(name, form[0], form[1], file)
+            wanted = f"{size} bytes for {dtype.upper()} and shape {list(shape)}"
+            self.refuse(position, f"the offsets [{first}, {last}] of {name!a}, {held}", wanted)
+        return name
 
-    def form(self, position: int, name: str, dtype: str, shape: str) -> tuple[str, tuple[int, ...], int]:
+    def form(self, position: int, text: str) -> tuple[str, tuple[int, ...], int]:
+        """Read dtype and shape, and count the bytes; a header has few different ones."""
+        quoted, _, rest = text.partition(",")
+        dtype, shape = quoted.strip(' \t\r\n"'), rest[rest.index("[") + 1 : rest.rindex("]")]
         bits = BITS.get(dtype)
         if bits is None:
-            self.refuse(position, f"the dtype {dtype!a} of {name!a}", f"one of {', '.join(BITS)}")
+            self.refuse(position, f"the dtype {dtype!a} in {self.excerpt(position)}", f"one of {', '.join(BITS)}")
         try:
             sizes = tuple(int(part) for part in shape.split(",")) if shape.strip() else ()
         except ValueError:
             sizes = (-1,)
-        if min(sizes, default=0) < 0 or len(sizes) > 64:
-            self.refuse(position, f"the shape [{_shorten(shape)}] of {name!a}", "up to 64 whole numbers, none negative")
-        size, rest = divmod(prod(sizes) * bits, 8)
-        if rest:
-            self.refuse(position, f"{name!a}, {dtype} of shape {list(sizes)}", "a shape that fills whole bytes")
-        return dtype.lower(), sizes, size
+        if min(sizes, default=0) < 0 or len(sizes) > _MOST_DIMENSIONS:
+            wanted = f"up to {_MOST_DIMENSIONS} whole numbers, none negative"
+            self.refuse(position, f"the shape [{_shorten(shape)}] in {self.excerpt(position)}", wanted)
+        size, odd_bits = divmod(prod(sizes) * bits, 8)
+        if odd_bits:
+            self.refuse(position, f"{dtype} of shape {list(sizes)}", "a shape that fills whole bytes")
+        self.forms[text] = dtype.lower(), sizes, size
+        return self.forms[text]
 
     def unescape(self, position: int, text: str) -> str:
         try:
-            return str(json.loads(f'"{text}"'))
+            return str(json.loads(f'"{text}"')) if "\\" in text else text
         except ValueError:
             self.refuse(position, f"the text {_shorten(text)}", "a JSON string")
 
-    def slow_entry(self, position: int, file: str) -> tuple[int, str]:
+    def slow_entry(self, position: int) -> tuple[int, str]:
         """Read ``__metadata__``, or a tensor whose keys come in another order; refuse anything else."""
         key = self.step(_KEY, position, f"an entry {_ENTRY_FORM}")
         if key[1] == "__metadata__":
@@ -231,30 +249,30 @@ class _Scanner:
             field = self.step(_FIELD, here, f"an entry {_ENTRY_FORM}")
             if field[1] in fields or len(fields) == 3:
                 self.refuse(here, f"the key {_shorten(field[1])}", "dtype, shape and data_offsets, each once")
-            fields[field[1]] = field[2] if field[3] is None else f"[{field[3]}]"
+            fields[field[1]] = f"[{field[3]}]" if field[2] is None else f'"{field[2]}"'
             here, closer = field.end(), field[4]
         dtype, shape, offsets = (fields.get(name, "") for name in ("dtype", "shape", "data_offsets"))
         pair = re.fullmatch(_OFFSETS, offsets)
-        if pair is None or not shape.startswith("[") or not dtype or dtype.startswith("["):
+        if pair is None or not shape.startswith("[") or not dtype.startswith('"'):
             self.refuse(position, f"{key[1]!a} with data_offsets {_shorten(offsets)}", f"an entry {_ENTRY_FORM}")
-        self.add(position, key[1], dtype, shape[1:-1], pair[1], pair[2], file)
+        form, first, last = self.form(position, f"{dtype},{shape}"), int(pair[1]), int(pair[2])
+        name = self.check_entry(position, key[1], form, first, last)
+        self.begins.append(first)
+        self.ends.append(last)
+        self.tensors[name] = Tensor(name, form[0], form[1], self.path.name)
         after = self.step(_AFTER, here, "a comma or a closing brace")
         return after.end(), after[1]
 
     def read_metadata(self, position: int, here: int) -> tuple[int, str]:
         if self.metadata is not None:
             self.refuse(position, "'__metadata__' a second time", "it once")
-        self.metadata = {}
+        self.metadata, closer = {}, ","
         if end := _EMPTY.match(self.text, here):
             here, closer = end.end(), "}"
-        else:
-            closer = ","
         while closer == ",":
-            field = self.step(_FIELD, here, '"KEY": "TEXT", nothing else, in __metadata__')
-            if field[2] is None:
-                self.refuse(here, self.excerpt(here), '"KEY": "TEXT", nothing else, in __metadata__')
+            field = self.step(_TEXT_FIELD, here, '"KEY": "TEXT" and nothing else in __metadata__')
             self.metadata[self.unescape(here, field[1])] = self.unescape(here, field[2])
-            here, closer = field.end(), field[4]
+            here, closer = field.end(), field[3]
         after = self.step(_AFTER, here, "a comma or a closing brace")
         return after.end(), after[1]
 
@@ -263,22 +281,24 @@ class _Scanner:
 
         The reference reader refuses gaps too (safetensors 0.8.0, safetensors/src/tensor.rs, Metadata::validate).
         """
-        reached = 0
-        for first, last, name in sorted(self.spans):
-            if first != reached:
-                what = "overlaps the tensor before it" if first < reached else "leaves a gap before it"
-                self.refuse(self.where(name), f"{name!a} begins at {first} and {what}", f"{reached}")
-            reached = last
+        reached = self.ends[-1] if self.ends else 0
+        if [0, *self.ends[:-1]] != self.begins:
+            reached = self.check_unordered_spans()
         if reached != self.data_size:
             ends = 8 + len(self.text.encode()) + self.data_size
             _refuse(self.path, ends, f"{self.data_size} bytes of data", f"{reached}, as the header says")
 
+    def check_unordered_spans(self) -> int:
+        reached = 0
+        for first, last, name in sorted(zip(self.begins, self.ends, self.tensors, strict=True)):
+            if first != reached:
+                what = "overlaps the tensor before it" if first < reached else "leaves a gap before it"
+                self.refuse(self.where(name), f"{name!a} begins at {first} and {what}", f"{reached}")
+            reached = last
+        return reached
+
     def where(self, name: str) -> int:
         return max(self.text.find(json.dumps(name, ensure_ascii=False)), 0)
-
-
-def _end(match: re.Match[str] | None) -> int:
-    return match.end() if match else 0
 
 
 def _shorten(text: str) -> str:

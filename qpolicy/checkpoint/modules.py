@@ -73,8 +73,11 @@ def build_modules(tensors: Iterable[Tensor], key: str) -> dict[str, StoredModule
     grouped: dict[str, dict[str, Tensor]] = {}
     for tensor in tensors:
         name, own = split_name(tensor.name)
-        members = grouped.setdefault(name, {})
-        members[own if own not in members else tensor.name] = tensor
+        members = grouped.get(name)
+        if members is None:
+            grouped[name] = {own: tensor}
+        else:
+            members[own if own not in members else tensor.name] = tensor
     return {name: StoredModule(name, members, key) for name, members in grouped.items()}
 
 

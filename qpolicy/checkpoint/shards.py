@@ -9,7 +9,7 @@ the order of names, except ``consolidated*.safetensors`` beside others: that is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -119,33 +119,27 @@ def _read_with_index(folder: Path, indexes: Sequence[str], shards: Sequence[str]
     if len(indexes) > 1:
         message = f"{len(indexes)} index files; {index} is used, {', '.join(indexes[1:4])} is not"
         problems.append(Problem.about("several-indexes", message, index, indexes))
-    listed = sorted(set(weight_map.values()))
-    there = set(shards)
-    present = [file for file in listed if file in there]
-    read = {file: read_header(folder / file).tensors for file in present}
-    problems += _shard_problems(folder, index, listed, present, shards)
-    tensors = {name: tensor for file in present for name, tensor in read[file].items() if name not in weight_map}
-    unknown = list(tensors)
-    merged, lost, misplaced = _follow_index(weight_map, read)
-    problems += _tensor_problems(index, read, unknown, lost, misplaced, weight_map)
-    return Stored(_in_file_order(listed, merged | tensors), tuple(problems), len(present) == len(listed))
+    listed, there = sorted(set(weight_map.values())), set(shards)
+    missing = [file for file in listed if file not in there]
+    read = {file: read_header(folder / file).tensors for file in listed if file in there}
+    problems += _shard_problems(folder, index, listed, missing, shards)
+    merged = _Merge(weight_map, read)
+    for file in listed:
+        merged.add(file)
+    merged.finish(folder / index)
+    return Stored(merged.tensors, tuple(problems + merged.problems(index)), not missing)
 
 
 def _read_index(path: Path) -> tuple[dict[str, str], list[Problem]]:
     content, duplicates = read_object(path)
     weight_map = content.get("weight_map")
-    if not isinstance(weight_map, dict) or not all(isinstance(file, str) for file in weight_map.values()):
+    if not isinstance(weight_map, dict) or set(map(type, weight_map.values())) - {str}:
         raise CheckpointError(
             f'{path}: no sound weight_map; expected {{"weight_map": {{"TENSOR": "FILE.safetensors"}}}}; '
             "download the index again or write it anew"
         )
     for file in dict.fromkeys(weight_map.values()):
         _check_file_name(path, file)
-    for name in weight_map:
-        if not is_name(name):
-            raise CheckpointError(
-                f"{path}: the tensor name {name[:60]!a}; expected 1 to {NAME_LIMIT} printable characters"
-            )
     return weight_map, [duplicate_keys(path.name, duplicates)] if duplicates else []
 
 
@@ -159,19 +153,19 @@ def _check_file_name(path: Path, file: Any) -> None:
 
 
 def _shard_problems(
-    folder: Path, index: str, listed: Sequence[str], present: Sequence[str], shards: Sequence[str]
+    folder: Path, index: str, listed: Sequence[str], missing: Sequence[str], shards: Sequence[str]
 ) -> list[Problem]:
     problems = []
-    if missing := [file for file in listed if file not in set(present)]:
+    if missing:
         dangling = any((folder / file).is_symlink() for file in missing)
         why = " (links to files that are not there)" if dangling else ""
         message = (
-            f"{_count(missing, 'shard')} listed in {index} missing{why}; download them, the engine will stop without"
+            f"{_count(missing, 'shard')} listed in {index} but missing{why}; download them, no engine loads without"
         )
         problems.append(Problem.about("missing-shard", message, index, missing))
-        if not present:
-            message = f"no shard is here, only {index}: tensor names are known, dtypes and shapes are not"
-            problems.append(Problem("no-headers", message, index))
+    if missing and len(missing) == len(listed):
+        message = f"no shard is here, only {index}: tensor names are known, dtypes and shapes are not"
+        problems.append(Problem("no-headers", message, index))
     extra = [file for file in shards if file not in set(listed) and not file.startswith("consolidated")]
     if extra:
         message = f"{_count(extra, 'file')} not listed in {index}; engines do not read what the index does not list"
@@ -179,64 +173,71 @@ def _shard_problems(
     return problems
 
 
-def _follow_index(
-    weight_map: Mapping[str, str], read: Mapping[str, Mapping[str, Tensor]]
-) -> tuple[dict[str, Tensor], list[str], list[str]]:
-    """Find each listed tensor: those found (or in a missing shard), those in no shard, those in another shard."""
-    merged: dict[str, Tensor] = {}
-    absent = []
-    for name, file in weight_map.items():
-        shard = read.get(file)
+class _Merge:
+    """Follows the index from shard to shard, and keeps what does not agree with it."""
+
+    def __init__(self, weight_map: Mapping[str, str], read: Mapping[str, Mapping[str, Tensor]]) -> None:
+        self.weight_map = weight_map
+        self.read = read
+        self.tensors: dict[str, Tensor] = {}
+        self.unknown: list[str] = []
+        self.misplaced: list[str] = []
+        self.double: list[str] = []
+        self.by_missing_file: dict[str, list[str]] = {}
+        for name, file in weight_map.items():
+            if file not in read:
+                self.by_missing_file.setdefault(file, []).append(name)
+        self.lost: list[str] = []
+
+    def add(self, file: str) -> None:
+        """Take the tensors of one file, or of a missing file the names that the index gives it."""
+        shard = self.read.get(file)
         if shard is None:
-            merged[name] = Tensor(name, None, None, file)
-        elif name in shard:
-            merged[name] = shard[name]
+            self.tensors |= {name: Tensor(name, None, None, file) for name in self.by_missing_file[file]}
+            return
+        owners = list(map(self.weight_map.get, shard))
+        if owners.count(file) == len(shard):
+            self.tensors |= shard
+            return
+        for (name, tensor), owner in zip(shard.items(), owners, strict=True):
+            if owner == file:
+                self.tensors[name] = tensor
+            else:
+                self.add_stray(name, tensor)
+
+    def add_stray(self, name: str, tensor: Tensor) -> None:
+        """Take a tensor that the index does not list, or lists for another file."""
+        owner = self.weight_map.get(name)
+        if name in self.tensors or name in self.read.get(owner or "", ()):
+            self.double.append(name)
         else:
-            absent.append(name)
-    elsewhere = {name: shard[name] for name in absent for shard in read.values() if name in shard}
-    return merged | elsewhere, [name for name in absent if name not in elsewhere], list(elsewhere)
+            (self.unknown if owner is None else self.misplaced).append(name)
+            self.tensors[name] = tensor
+
+    def finish(self, path: Path) -> None:
+        """Find the tensors that are in no shard; refuse names that only the index has and no tensor can have."""
+        absent = self.weight_map.keys() - self.tensors.keys()
+        self.lost = [name for name in self.weight_map if name in absent] if absent else []
+        only_listed = [*self.lost, *(name for names in self.by_missing_file.values() for name in names)]
+        if odd := next((name for name in only_listed if not is_name(name)), None):
+            raise CheckpointError(
+                f"{path}: the tensor name {odd[:60]!a}; expected 1 to {NAME_LIMIT} printable characters; "
+                "download the index again"
+            )
+
+    def problems(self, index: str) -> list[Problem]:
+        rows = (
+            ("missing-tensor", self.lost, f"listed in {index} but in no shard; the layers that need them cannot load"),
+            ("unknown-tensor", self.unknown, f"in the shards but not listed in {index}; write the index anew"),
+            ("misplaced-tensor", self.misplaced, f"in another shard than {index} says; write the index anew"),
+            ("double-tensor", self.double, "stored in more than one shard; remove all but one"),
+        )
+        return [
+            Problem.about(kind, f"{_count(names, 'tensor')} {text}", index, names)
+            for kind, names, text in rows
+            if names
+        ]
 
 
-def _tensor_problems(
-    index: str,
-    read: Mapping[str, Mapping[str, Tensor]],
-    unknown: Sequence[str],
-    lost: Sequence[str],
-    misplaced: Sequence[str],
-    weight_map: Mapping[str, str],
-) -> list[Problem]:
-    moved = set(misplaced)
-    double = [
-        name
-        for file, shard in read.items()
-        for name in shard
-        if name in weight_map and weight_map[name] != file and name not in moved
-    ]
-    seen: set[str] = set()
-    double += [name for shard in read.values() for name in shard if name not in weight_map and not _new(name, seen)]
-    rows = (
-        ("missing-tensor", lost, f"listed in {index} but in no shard; the layers that need them cannot load"),
-        ("unknown-tensor", unknown, f"in the shards but not listed in {index}; write the index anew"),
-        ("misplaced-tensor", misplaced, f"in another shard than {index} says; write the index anew"),
-        ("double-tensor", double, "stored in more than one shard; remove all but one"),
-    )
-    return [
-        Problem.about(kind, f"{_count(names, 'tensor')} {text}", index, names) for kind, names, text in rows if names
-    ]
-
-
-def _new(name: str, seen: set[str]) -> bool:
-    known = name in seen
-    seen.add(name)
-    return not known
-
-
-def _in_file_order(files: Sequence[str], tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Sort by file; within a file the tensors keep their order, which is that of the index."""
-    place = {file: position for position, file in enumerate(files)}
-    return dict(sorted(tensors.items(), key=lambda item: place[item[1].file]))
-
-
-def _count(names: Iterable[str], noun: str) -> str:
-    number = sum(1 for _ in names)
-    return f"{number} {noun} is" if number == 1 else f"{number} {noun}s are"
+def _count(names: Sequence[str], noun: str) -> str:
+    return f"1 {noun} is" if len(names) == 1 else f"{len(names)} {noun}s are"
