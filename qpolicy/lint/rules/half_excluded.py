@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from qpolicy.lint.check import Code
 from qpolicy.lint.finding import Finding
 from qpolicy.lint.rules.built import evidence
-from qpolicy.lint.view import View
+from qpolicy.lint.view import Layer, View
 
 
 def half_excluded(view: View, code: Code, *, experts: bool) -> Iterator[Finding]:
@@ -16,11 +16,15 @@ def half_excluded(view: View, code: Code, *, experts: bool) -> Iterator[Finding]
         if layer.decision.problem != "half-excluded" or (layer.ask.kind == "moe") != experts:
             continue
         yield code.finding(
-            f"{layer.who} layer {layer.called}: {layer.decision.reason}. On disk {evidence(layer.ask.modules)}",
+            f"{layer.who} layer {layer.called} {_reason(layer)}. On disk {evidence(layer.ask.modules)}",
             modules=layer.modules,
             file=view.list_file,
             fix=_fix(layer.ask.stored, len(layer.on_disk(True)), len(layer.on_disk(False))),
         )
+
+
+def _reason(layer: Layer) -> str:
+    return layer.decision.reason.removeprefix(f"{layer.decision.module} ")
 
 
 def _fix(stored: str, packed: int, plain: int) -> str:

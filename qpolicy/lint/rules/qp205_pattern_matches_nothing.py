@@ -8,9 +8,9 @@ from qpolicy.bind.resolve import parse_pattern, selectors
 from qpolicy.lang.tree import Expect, PatternRef
 from qpolicy.lint.check import Check, Code
 from qpolicy.lint.finding import Finding, Severity
-from qpolicy.lint.names import known_names
+from qpolicy.lint.names import known_names, nearest, told
 from qpolicy.lint.view import View
-from qpolicy.paths import PatternIndex, suggest
+from qpolicy.paths import PatternIndex
 
 CODE = Code(
     "QP205",
@@ -41,16 +41,14 @@ def find(view: View) -> Iterator[Finding]:
 
 def _finding(view: View, written: PatternRef, names: tuple[str, ...], *, alone: bool) -> Finding:
     assert view.policy is not None
-    hints = suggest(parse_pattern(written.text), names)
-    severity: Severity = "warning" if hints or alone else "info"
+    hint = nearest(parse_pattern(written.text), names)
+    severity: Severity = "warning" if hint or alone else "info"
     if view.policy.source.name.startswith("builtin:"):
         severity = "info"
-    message = f"{written.text} matches no stored module of {view.checkpoint.path}"
-    if hints:
-        best = hints[0]
-        message += f"; the nearest real segment to '{best.written}' is '{best.instead}', which would match {best.count}"
-        message += " module" if best.count == 1 else " modules"
-    fix = str(hints[0].replaced) if hints else None
+    message = f"{written.text} matches no stored module"
+    if hint is not None:
+        message += f"; {told(view, hint)}"
+    fix = None if hint is None else str(hint.replaced)
     return CODE.in_policy(message, view.policy.source, written.span, fix=fix, severity=severity)
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from qpolicy.errors import QPolicyError
 from qpolicy.lint.check import Check, Code
 from qpolicy.lint.finding import Finding
-from qpolicy.lint.names import known_names
+from qpolicy.lint.names import known_names, nearest, told
 from qpolicy.lint.view import View
 from qpolicy.native import Entry
-from qpolicy.paths import Pattern, suggest
+from qpolicy.paths import Pattern, Suggestion
 
 CODE = Code(
     "QP301",
@@ -55,20 +55,18 @@ def _finding(view: View, entry: Entry, names: tuple[str, ...]) -> Finding:
             file=view.list_file,
             severity="info",
         )
-    message = f"'{entry.text}' ({entry.where}) matches no stored module and no layer of the engine"
     hint = _nearest(entry.text, names)
-    return CODE.finding(message + hint, file=view.list_file, fix="remove the entry, or correct its name")
+    message = f"'{entry.text}' ({entry.where}) matches no stored module and no layer of the engine"
+    if hint is not None:
+        message += f"; {told(view, hint)}"
+    return CODE.finding(message, file=view.list_file, fix="remove the entry, or correct its name")
 
 
-def _nearest(text: str, names: tuple[str, ...]) -> str:
+def _nearest(text: str, names: tuple[str, ...]) -> Suggestion | None:
     try:
-        hints = suggest(Pattern.parse(text), names)
+        return nearest(Pattern.parse(text), names)
     except QPolicyError:
-        return ""
-    if not hints:
-        return ""
-    best = hints[0]
-    return f"; the nearest real segment to '{best.written}' is '{best.instead}', which would match {best.count}"
+        return None  # a regular expression, or a name that is no pattern of the language
 
 
 CHECK = Check(CODE, find)
