@@ -3,6 +3,21 @@
 from qpolicy.paths.errors import PatternError, Undecided
 from qpolicy.paths.index import PatternIndex
 from qpolicy.paths.miss import Miss, nearest_miss, nearest_misses
+from qpolicy.paths.names import NameTree
 from qpolicy.paths.pattern import Pattern
+from qpolicy.paths.sets import PathSet
+from qpolicy.paths.suggest import Suggestion, suggest
 
-__all__ = ["Miss", "Pattern", "PatternError", "PatternIndex", "Undecided", "nearest_miss", "nearest_misses"]
+__all__ = [
+    "Miss",
+    "NameTree",
+    "PathSet",
+    "Pattern",
+    "PatternError",
+    "PatternIndex",
+    "Suggestion",
+    "Undecided",
+    "nearest_miss",
+    "nearest_misses",
+    "suggest",
+]

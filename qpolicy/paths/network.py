@@ -24,6 +24,8 @@ class Node:
         words: Where an exact segment leads.
         tests: Where the segments that a test accepts lead; the elements are kept for whoever wants to sample them.
         anything: Where every segment leads.
+        repeats: Whether any segment may follow and lead back here.
+        linked: Whether the three above are filled in.
     """
 
     __slots__ = ("anything", "children", "groups", "linked", "repeats", "tests", "words")
@@ -45,8 +47,11 @@ class Node:
         return tuple(places)
 
     def link(self) -> None:
-        """Fills in where segments lead; called when a walk first comes here, so that building costs little."""
-        self.linked = True
+        """Fills in where segments lead; done only when a walk first comes here, so that building costs little."""
+        if self.linked:
+            return
+        words: dict[str, Targets] = {}
+        tests: list[tuple[Globs | Integers, Targets]] = []
         anything = set(self.reach()) if self.repeats else set()
         for element, child in self.children.items():
             targets = child.reach()
@@ -54,10 +59,12 @@ class Node:
                 anything.update(targets)
             elif isinstance(element, Word | Spellings):
                 for word in element.words:
-                    self.words[word] = (*self.words.get(word, ()), *targets)
+                    words[word] = (*words.get(word, ()), *targets)
             else:
-                self.tests.append((element, targets))
-        self.anything = tuple(anything)
+                tests.append((element, targets))
+        self.words, self.tests, self.anything = words, tests, tuple(anything)
+        # Last, so that another thread never sees half of it.
+        self.linked = True
 
 
 Places: TypeAlias = frozenset[Node]

@@ -25,6 +25,7 @@ from qpolicy.paths.segments import (
 MAX_CHARACTERS = 4096
 MAX_SEGMENTS = 64
 MAX_SPELLINGS = 1024
+MAX_SPELLED = 65_536
 
 _NO_REGEX = "a pattern is no regular expression: write whole segments, such as `**.mlp.gate` or `model.layers.*.mlp`"
 _QUOTE = "put the whole segment in double quotes if the name really holds it"
@@ -167,8 +168,8 @@ def _element(text: str, parts: list[_Part]) -> Element:
 
 def _choice(text: str, parts: list[_Part]) -> Element:
     start, end = parts[0].start, parts[-1].end
-    if prod(len(part.choices()) for part in parts) > MAX_SPELLINGS:
-        message = f"a segment with more than {MAX_SPELLINGS} spellings"
+    if _too_much([part.choices() for part in parts]):
+        message = f"a segment with more than {MAX_SPELLINGS} spellings, or {MAX_SPELLED} characters in all of them"
         raise PatternError(text, message, start, end, "write several patterns, or `*` for what differs")
     pieces = _joined(parts)
     if (STAR,) in pieces:
@@ -180,6 +181,13 @@ def _choice(text: str, parts: list[_Part]) -> Element:
     if len(words) == 1:
         return Word(words[0], quoted=isinstance(parts[0].content, Spelled))
     return Spellings(pieces)
+
+
+def _too_much(pieces: list[tuple[str, ...]]) -> bool:
+    """Says whether the pieces spell too much, without spelling it."""
+    spellings = prod(map(len, pieces))
+    characters = sum(spellings // len(piece) * len("".join(piece)) for piece in pieces)
+    return spellings > MAX_SPELLINGS or characters > MAX_SPELLED
 
 
 def _joined(parts: list[_Part]) -> Pieces:

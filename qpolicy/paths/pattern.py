@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from qpolicy.paths.bits import bits
 from qpolicy.paths.errors import PatternError
 from qpolicy.paths.parser import check_length, parse_elements
 from qpolicy.paths.segments import Element, Wildcard, Word, is_quotable
@@ -19,17 +19,19 @@ class Pattern:
 
     Attributes:
         elements: What stands between the dots, at least one.
+        repeated: The places before ``*`` and ``**``. Here and below, a set of places in the pattern is an integer with
+            a bit for each: bit ``n`` is the place before element ``n``, the last one is the end.
+        optional: The places before ``**``.
     """
 
     elements: tuple[Element, ...]
-    _repeated: int = field(init=False, compare=False, repr=False)
-    _optional: int = field(init=False, compare=False, repr=False)
+    repeated: int = field(init=False, compare=False, repr=False)
+    optional: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        # Sets of places in the pattern are integers, a bit for each element and one for the end.
-        rests = _bits(element is Wildcard.REST for element in self.elements)
-        object.__setattr__(self, "_optional", rests)
-        object.__setattr__(self, "_repeated", rests | _bits(element is Wildcard.SOME for element in self.elements))
+        rests = bits(element is Wildcard.REST for element in self.elements)
+        object.__setattr__(self, "optional", rests)
+        object.__setattr__(self, "repeated", rests | bits(element is Wildcard.SOME for element in self.elements))
 
     @classmethod
     def parse(cls, text: str) -> Pattern:
@@ -59,15 +61,32 @@ class Pattern:
     def matches(self, name: str) -> bool:
         """Says whether the name, as a whole, fits this pattern."""
         fitting: dict[str, int] = {"": 0}
-        live = self._skip(1)
+        live = self.start
         for segment in name.split("."):
             if segment not in fitting:
-                fitting[segment] = self._fitting(segment)
-            moved = live & fitting[segment]
-            live = self._skip(moved << 1 | moved & self._repeated)
+                fitting[segment] = self.fitting(segment)
+            live = self.after(live & fitting[segment])
             if not live:
                 return False
-        return bool(live >> len(self.elements))
+        return bool(live & self.end)
+
+    @property
+    def start(self) -> int:
+        """The places at which a name may begin."""
+        return self._skip(1)
+
+    @property
+    def end(self) -> int:
+        """The place behind the last element."""
+        return 1 << len(self.elements)
+
+    def fitting(self, segment: str) -> int:
+        """Returns the places before the elements that take this segment, which is not empty."""
+        return bits(element.matches(segment) for element in self.elements)
+
+    def after(self, fitting: int) -> int:
+        """Returns where one may be when the elements behind these places have each taken a segment."""
+        return self._skip(fitting << 1 | fitting & self.repeated)
 
     @property
     def single(self) -> str | None:
@@ -101,16 +120,9 @@ class Pattern:
             return f'"{first.text}"'
         return ".".join(map(str, self.elements))
 
-    def _fitting(self, segment: str) -> int:
-        return _bits(element.matches(segment) for element in self.elements)
-
     def _skip(self, live: int) -> int:
         """Adds the places that are reached because a ``**`` may stand for nothing."""
         skipped = live
-        while skipped := (skipped & self._optional) << 1 & ~live:
+        while skipped := (skipped & self.optional) << 1 & ~live:
             live |= skipped
         return live
-
-
-def _bits(answers: Iterable[bool]) -> int:
-    return sum(1 << place for place, answer in enumerate(answers) if answer)

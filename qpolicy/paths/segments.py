@@ -6,6 +6,7 @@ text that the parser reads back as an equal element.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import product
@@ -170,7 +171,7 @@ def written(pieces: Pieces) -> str:
     return "".join(piece[0] if len(piece) == 1 else f"{{{','.join(piece)}}}" for piece in pieces)
 
 
-def merged(ranges: list[tuple[int, int | None]]) -> tuple[tuple[int, int | None], ...]:
+def merged(ranges: Iterable[tuple[int, int | None]]) -> tuple[tuple[int, int | None], ...]:
     """Returns the same integers as ascending ranges that neither touch nor overlap."""
     result: list[tuple[int, int | None]] = []
     for first, last in sorted(ranges, key=lambda each: each[0]):
