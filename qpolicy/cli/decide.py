@@ -12,6 +12,7 @@ from qpolicy.cli import options
 from qpolicy.cli.asking import bound, decision_json, exit_code, opened
 from qpolicy.cli.terminal import complain, say, write
 from qpolicy.lint.reporters.as_json import document
+from qpolicy.lint.reporters.names import listed
 
 _MEMBERS_SHOWN = 8
 
@@ -62,7 +63,6 @@ def _lines(decision: Decision) -> Iterator[str]:
         yield f"  because {decision.reason}"
     names = [member.name for member in decision.members]
     if names and names != [decision.module]:
-        more = f" and {len(names) - _MEMBERS_SHOWN} more" if len(names) > _MEMBERS_SHOWN else ""
-        yield f"  stored: {', '.join(names[:_MEMBERS_SHOWN])}{more}"
+        yield f"  stored: {listed(names, _MEMBERS_SHOWN)}"
     for warning in decision.warnings:
         yield f"  warning: {warning}"

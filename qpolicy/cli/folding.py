@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-_NUMBER = "{}"
+from qpolicy.lint.reporters.names import braces, is_number
+
+_NUMBER = "\0"  # no segment of a name holds it
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,29 +62,13 @@ def _template(name: str) -> str:
 
 
 def _filled(template: str, names: Iterable[str]) -> str:
-    if _NUMBER not in template.split("."):
-        return template
-    at = template.split(".").index(_NUMBER)
-    spelled = ranges(int(name.split(".")[at]) for name in names)
     segments = template.split(".")
-    return ".".join([*segments[:at], spelled if spelled.isdigit() else f"{{{spelled}}}", *segments[at + 1 :]])
+    if _NUMBER not in segments:
+        return template
+    at = segments.index(_NUMBER)
+    segments[at] = braces(int(name.split(".")[at]) for name in names)
+    return ".".join(segments)
 
 
 def _numbered(segments: Sequence[str]) -> int | None:
     return next((at for at, segment in enumerate(segments) if is_number(segment)), None)
-
-
-def is_number(segment: str) -> bool:
-    """Whether a segment is an integer as patterns write them: ASCII digits, no leading zero."""
-    return segment.isascii() and segment.isdigit() and (segment == "0" or segment[0] != "0") and len(segment) <= 9
-
-
-def ranges(numbers: Iterable[int]) -> str:
-    """Return numbers as patterns write them between braces, such as ``0..2,5``."""
-    runs: list[list[int]] = []
-    for number in sorted(set(numbers)):
-        if runs and runs[-1][1] == number - 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ",".join(str(first) if first == last else f"{first}..{last}" for first, last in runs)

@@ -8,6 +8,7 @@ from textwrap import wrap
 from qpolicy.lint.finding import Finding
 from qpolicy.lint.reporters.checked import Checked, counted, is_clean, tally
 from qpolicy.lint.reporters.escape import escape, escape_lines
+from qpolicy.lint.reporters.names import listed
 from qpolicy.lint.reporters.paint import Paint
 
 _MODULES_SHOWN = 8
@@ -47,9 +48,7 @@ def _paragraph(checked: Checked, finding: Finding, paint: Paint, width: int) -> 
 
 
 def _modules(modules: Sequence[str]) -> str:
-    shown = ", ".join(escape(name) for name in modules[:_MODULES_SHOWN])
-    more = f" and {len(modules) - _MODULES_SHOWN} more" if len(modules) > _MODULES_SHOWN else ""
-    return f"{'module' if len(modules) == 1 else 'modules'}: {shown}{more}"
+    return f"{counted(len(modules), 'module')}: {escape(listed(modules, _MODULES_SHOWN))}"
 
 
 def _wrapped(text: str, width: int, subsequent: str = _INDENT) -> list[str]:
