@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
+from itertools import islice
 from typing import TypeAlias
 
 from qpolicy.lang.issue import Complaint
-from qpolicy.lang.source import Span
+from qpolicy.lang.script import BUILT_IN_SETS, MAX_ISSUES, VERSION, Script
+from qpolicy.lang.set_checks import sets_acyclic, sets_bounded, sets_known, sets_named_once
 from qpolicy.lang.tree import (
     About,
     Drop,
@@ -18,41 +18,10 @@ from qpolicy.lang.tree import (
     Otherwise,
     PatternRef,
     Rule,
-    SetRef,
     Statement,
     Version,
 )
 from qpolicy.lang.walk import condition_of, facts_of, selectors_of
-from qpolicy.lang.words import did_you_mean
-
-VERSION = 1
-"""The version of the language that this package reads."""
-
-BUILT_IN_SETS = ("mtp",)
-"""The sets that are known without a ``let``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Script:
-    """The statements of a text, with what is known of those that could not be parsed.
-
-    Attributes:
-        statements: The statements that could be parsed, in order.
-        broken: Where each of the others stands.
-        lost_version: Whether the first of them seems to state the version.
-        lost_sets: The names that broken ``let`` statements seem to give, so that their uses are not reported too.
-        start: The place of the first statement of either kind, or of the text's end.
-    """
-
-    statements: tuple[Statement, ...]
-    broken: tuple[Span, ...]
-    lost_version: bool
-    lost_sets: frozenset[str]
-    start: Span
-
-    def lets(self) -> Iterator[Let]:
-        """Yield the ``let`` statements."""
-        return (statement for statement in self.statements if isinstance(statement, Let))
 
 
 def version_first(script: Script) -> Iterator[Complaint]:
@@ -105,45 +74,6 @@ def otherwise_last(script: Script) -> Iterator[Complaint]:
             )
 
 
-def sets_named_once(script: Script) -> Iterator[Complaint]:
-    """No set is named twice, and none takes the name of a built-in one."""
-    seen: dict[str, Let] = {}
-    for let in script.lets():
-        if let.name in BUILT_IN_SETS:
-            message = f"the set `@{let.name}` is built in and cannot be named again"
-            yield Complaint("QP010", message, let.name_span, hint="choose another name")
-        elif let.name in seen:
-            message = f"the set `{let.name}` is named twice"
-            hint = f"the first is at line {seen[let.name].span.line}; choose another name or join the two"
-            yield Complaint("QP010", message, let.name_span, hint=hint)
-        seen.setdefault(let.name, let)
-
-
-def sets_known(script: Script) -> Iterator[Complaint]:
-    """Every ``@NAME`` is named by some ``let``; where it stands does not matter."""
-    named = {let.name: None for let in script.lets()} | dict.fromkeys(BUILT_IN_SETS)
-    for statement in script.statements:
-        for selector in selectors_of(statement):
-            if isinstance(selector, SetRef) and selector.name not in named and selector.name not in script.lost_sets:
-                hint = did_you_mean(selector.name, named, "@") or f"name it first: `let {selector.name} = ...`"
-                yield Complaint("QP011", f"there is no set `@{selector.name}`", selector.span, hint=hint)
-
-
-def sets_acyclic(script: Script) -> Iterator[Complaint]:
-    """No set uses itself, directly or through others."""
-    lets = {let.name: let for let in script.lets()}
-    uses = {
-        name: [s.name for s in let.selectors if isinstance(s, SetRef) and s.name in lets] for name, let in lets.items()
-    }
-    try:
-        TopologicalSorter(uses).prepare()
-    except CycleError as error:
-        cycle: list[str] = error.args[1][::-1]
-        way = " uses ".join(f"`@{name}`" for name in (cycle if len(cycle) <= 6 else [*cycle[:3], "...", *cycle[-2:]]))
-        let = lets[cycle[0]]
-        yield Complaint("QP012", f"a set uses itself: {way}", let.name_span, hint="list its patterns instead")
-
-
 def drops_ask_the_checkpoint(script: Script) -> Iterator[Complaint]:
     """The condition of a drop holds only facts that are the same for every module."""
     for statement in script.statements:
@@ -188,6 +118,7 @@ PASSES: tuple[Pass, ...] = (
     sets_named_once,
     sets_known,
     sets_acyclic,
+    sets_bounded,
     drops_ask_the_checkpoint,
     patterns_mean_themselves,
 )
@@ -195,5 +126,5 @@ PASSES: tuple[Pass, ...] = (
 
 
 def check(script: Script) -> list[Complaint]:
-    """Return what every pass has to say."""
-    return [complaint for run in PASSES for complaint in run(script)]
+    """Return what every pass has to say, of each at most :data:`MAX_ISSUES`."""
+    return [complaint for run in PASSES for complaint in islice(run(script), MAX_ISSUES)]

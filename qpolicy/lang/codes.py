@@ -35,5 +35,7 @@ CODES: tuple[Code, ...] = (
     Code("QP012", "set-cycle", "A set uses itself, directly or through other sets."),
     Code("QP013", "pattern", "The pattern is malformed, or is a word that was meant as something else."),
     Code("QP014", "not-in-drop", "A drop asks about the checkpoint as a whole, not about one module."),
-    Code("QP015", "too-deep", "The condition is nested deeper than 100 levels."),
+    Code(
+        "QP015", "too-deep", "A condition or a set is nested deeper than 100 levels, or sets come to too many patterns."
+    ),
 )

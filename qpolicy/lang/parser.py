@@ -8,17 +8,15 @@ from collections.abc import Iterator
 from lark import Token, UnexpectedToken
 
 from qpolicy.lang.build import Parsed, build
-from qpolicy.lang.check import VERSION, Script, check
+from qpolicy.lang.check import check
 from qpolicy.lang.decode import check_text
 from qpolicy.lang.diagnose import diagnose
 from qpolicy.lang.grammar import end_of, machine, span_of, tokens
 from qpolicy.lang.issue import Complaint, PolicySyntaxError
 from qpolicy.lang.layout import check_nesting, check_tabs, chunks, statement
+from qpolicy.lang.script import MAX_ISSUES, VERSION, Script
 from qpolicy.lang.source import Source
 from qpolicy.lang.tree import Document, Statement, Version
-
-MAX_ISSUES = 100
-"""How many mistakes are reported at most; the search stops there."""
 
 
 def parse(source: Source) -> Document:
