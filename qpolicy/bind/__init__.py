@@ -1,6 +1,6 @@
 """Policy, checkpoint and asker become a matcher that decides modules."""
 
-from qpolicy.bind.asks import Ask, asks
+from qpolicy.bind.asks import Ask, askers, asks
 from qpolicy.bind.decision import Decision, Member
 from qpolicy.bind.expectations import Expectation, run_expectations
 from qpolicy.bind.matcher import Matcher
@@ -18,6 +18,7 @@ __all__ = [
     "Member",
     "Policy",
     "World",
+    "askers",
     "asks",
     "load",
     "no_policy",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from qpolicy.bind.matcher import Matcher
 from qpolicy.bind.names import asked_name
 from qpolicy.bind.world import World
-from qpolicy.checkpoint import StoredModule, container_of, fused_names
+from qpolicy.checkpoint import Checkpoint, StoredModule, container_of, fused_names
 
 _ASKED_KINDS = frozenset({"linear", "moe", "lm_head", "embedding"})
 
@@ -28,6 +28,18 @@ class Ask:
     stored: str
     kind: str
     modules: tuple[StoredModule, ...]
+
+
+def askers(checkpoint: Checkpoint, *, standalone: bool = False) -> tuple[bool, ...]:
+    """Return what an engine builds from a checkpoint: False for its target, True for its draft.
+
+    Args:
+        checkpoint: The checkpoint.
+        standalone: The checkpoint is a draft of its own and holds no target.
+    """
+    if standalone:
+        return (True,)
+    return (False, True) if checkpoint.draft_modules else (False,)
 
 
 def asks(matcher: Matcher) -> tuple[Ask, ...]:

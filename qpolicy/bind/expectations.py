@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from qpolicy.bind.asks import Ask, asks
+from qpolicy.bind.asks import Ask, askers, asks
 from qpolicy.bind.decision import Decision
 from qpolicy.bind.matcher import Matcher
 from qpolicy.bind.policy import Policy
@@ -38,6 +38,7 @@ def run_expectations(
     *,
     engine: str = "sglang",
     packed: Mapping[str, Sequence[str]] | None = None,
+    standalone: bool = False,
 ) -> tuple[Expectation, ...]:
     """Ask every module that an ``expect`` line selects, and compare.
 
@@ -46,6 +47,7 @@ def run_expectations(
         checkpoint: The checkpoint.
         engine: Who asks.
         packed: The engine's fused families, as in :meth:`Policy.bind`.
+        standalone: The checkpoint is a draft of its own and holds no target.
 
     Returns:
         One result for each line and module, one without a decision for a line that selects nothing.
@@ -53,7 +55,8 @@ def run_expectations(
     lines = [statement for statement in policy.document.statements if isinstance(statement, Expect)]
     if not lines:
         return ()
-    matchers = [policy.bind(checkpoint, engine=engine, draft=draft, packed=packed) for draft in (False, True)]
+    drafts = askers(checkpoint, standalone=standalone)
+    matchers = [policy.bind(checkpoint, engine=engine, draft=draft, packed=packed) for draft in drafts]
     asked = [(matcher, ask) for matcher in matchers for ask in asks(matcher)]
     return tuple(result for line in lines for result in _run(policy, line, asked))
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from difflib import SequenceMatcher
+
 from qpolicy.lint.view import View
 from qpolicy.paths import Pattern, Suggestion, suggest
+
+_NEAR = 0.7
 
 
 def known_names(view: View) -> tuple[str, ...]:
@@ -21,6 +25,11 @@ def count_modules(view: View, pattern: Pattern) -> int:
 def nearest(pattern: Pattern, names: tuple[str, ...]) -> Suggestion | None:
     """Return the likeliest correction of a pattern that matches none of these names, if there is one."""
     return next(iter(suggest(pattern, names)), None)
+
+
+def looks_misspelt(hint: Suggestion | None) -> bool:
+    """Whether what is written is so near to a real segment that it was probably meant."""
+    return hint is not None and SequenceMatcher(None, hint.written, hint.instead).ratio() >= _NEAR
 
 
 def told(view: View, hint: Suggestion) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from qpolicy.bind import Ask, Decision, Matcher, Policy, asks, no_policy
+from qpolicy.bind import Ask, Decision, Matcher, Policy, askers, asks, no_policy
 from qpolicy.checkpoint import Checkpoint, StoredModule
 from qpolicy.lang.tree import About, Flag
 from qpolicy.lint.conditions import facts_of
@@ -54,16 +54,24 @@ class View:
         policy: The policy, or None when there is none.
         engine: The engine's name.
         matchers: One for the target and one for the draft, as far as the checkpoint holds them.
+        standalone: The checkpoint is a draft of its own and holds no target.
     """
 
     checkpoint: Checkpoint
     policy: Policy | None
     engine: str
     matchers: tuple[Matcher, ...]
+    standalone: bool = False
 
     @classmethod
     def of(
-        cls, checkpoint: Checkpoint, policy: Policy | None, *, engine: str, strict: bool = False, standalone: bool = False
+        cls,
+        checkpoint: Checkpoint,
+        policy: Policy | None,
+        *,
+        engine: str,
+        strict: bool = False,
+        standalone: bool = False,
     ) -> View:
         """Bind the policy for the target and for the draft.
 
@@ -75,9 +83,9 @@ class View:
             standalone: The checkpoint is a draft of its own and holds no target.
         """
         bound = policy or no_policy()
-        drafts = [True] if standalone else [False, *([True] if checkpoint.draft_modules else [])]
+        drafts = askers(checkpoint, standalone=standalone)
         matchers = tuple(bound.bind(checkpoint, engine=engine, draft=draft, strict=strict) for draft in drafts)
-        return cls(checkpoint, policy, engine, matchers)
+        return cls(checkpoint, policy, engine, matchers, standalone)
 
     @cached_property
     def layers(self) -> tuple[Layer, ...]:
@@ -91,8 +99,10 @@ class View:
     @cached_property
     def consults_list(self) -> bool:
         """Whether anything still depends on the checkpoint's own list: a native decision or the fact ``excluded``."""
-        return self.policy is None or self.uses_excluded or any(
-            member.action == "native" for layer in self.layers for member in layer.decision.members
+        return (
+            self.policy is None
+            or self.uses_excluded
+            or any(member.action == "native" for layer in self.layers for member in layer.decision.members)
         )
 
     @cached_property

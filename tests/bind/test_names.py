@@ -10,7 +10,12 @@ from small import bound, compressed, small_checkpoint
 from qpolicy.bind import asks
 from qpolicy.bind.names import DraftRow, asked_name, draft_row, draft_rows, stored_name
 
-NEXT = {"model.layers.0.mlp.up_proj": "packed", "mtp.layers.0.mlp.up_proj": "plain", "mtp.fc": "plain", "lm_head": "plain"}
+NEXT = {
+    "model.layers.0.mlp.up_proj": "packed",
+    "mtp.layers.0.mlp.up_proj": "plain",
+    "mtp.fc": "plain",
+    "lm_head": "plain",
+}
 DEEPSEEK = {
     "model.layers.0.mlp.up_proj": "packed",
     "model.layers.4.mlp.up_proj": "plain",
@@ -41,7 +46,9 @@ def test_a_drafts_name_is_translated(
 
 
 def test_both_spellings_of_a_draft_get_the_same_answer(tmp_path: Path) -> None:
-    matcher = bound("when not has(weight_packed): unquantized", small_checkpoint(tmp_path, NEXT, compressed()), draft=True)
+    matcher = bound(
+        "when not has(weight_packed): unquantized", small_checkpoint(tmp_path, NEXT, compressed()), draft=True
+    )
     by_engine = matcher.decide("model.layers.0.mlp.up_proj")
     by_disk = matcher.decide("mtp.layers.0.mlp.up_proj")
     assert by_engine.outcome == by_disk.outcome == "unquantized"

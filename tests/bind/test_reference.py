@@ -51,7 +51,11 @@ FACTS = [
     "path in @mine",
     "engine == sglang",
     "method == fp8",
-    *(f"{fact}({p})" for fact in ("excluded", "quantized_on_disk", "exists") for p in ("@mtp", "*.nothing", "**.experts")),
+    *(
+        f"{fact}({p})"
+        for fact in ("excluded", "quantized_on_disk", "exists")
+        for p in ("@mtp", "*.nothing", "**.experts")
+    ),
 ]
 WHOLE = [fact for fact in FACTS if "(" in fact and not fact.startswith(("has", "dtype", "kind"))] + ["draft", "target"]
 DECISIONS = ["unquantized", "quantized", "native"]

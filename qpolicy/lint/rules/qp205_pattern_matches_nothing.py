@@ -8,7 +8,7 @@ from qpolicy.bind.resolve import parse_pattern, selectors
 from qpolicy.lang.tree import Expect, PatternRef
 from qpolicy.lint.check import Check, Code
 from qpolicy.lint.finding import Finding, Severity
-from qpolicy.lint.names import known_names, nearest, told
+from qpolicy.lint.names import known_names, looks_misspelt, nearest, told
 from qpolicy.lint.view import View
 from qpolicy.paths import PatternIndex
 
@@ -42,7 +42,7 @@ def find(view: View) -> Iterator[Finding]:
 def _finding(view: View, written: PatternRef, names: tuple[str, ...], *, alone: bool) -> Finding:
     assert view.policy is not None
     hint = nearest(parse_pattern(written.text), names)
-    severity: Severity = "warning" if hint or alone else "info"
+    severity: Severity = "warning" if alone or looks_misspelt(hint) else "info"
     if view.policy.source.name.startswith("builtin:"):
         severity = "info"
     message = f"{written.text} matches no stored module"

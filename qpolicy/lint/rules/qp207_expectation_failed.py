@@ -22,7 +22,8 @@ def find(view: View) -> Iterator[Finding]:
     """Run every ``expect`` line."""
     if view.policy is None:
         return
-    for result in run_expectations(view.policy, view.checkpoint, engine=view.engine):
+    results = run_expectations(view.policy, view.checkpoint, engine=view.engine, standalone=view.standalone)
+    for result in results:
         if not result.met:
             yield CODE.in_policy(_told(result), view.policy.source, result.expect.span, modules=_modules(result))
 
