@@ -83,8 +83,6 @@ def _truth(condition: Condition, document: Document, world: World, member: str, 
 
 
 def _fact(fact: Fact, world: World, member: str, kind: str) -> Number:
-    assert world.checkpoint is not None
-    module = world.checkpoint.modules.get(member)
     match fact:
         case Flag("draft"):
             return world.draft
@@ -93,24 +91,32 @@ def _fact(fact: Fact, world: World, member: str, kind: str) -> Number:
         case Flag("excluded"):
             return _excluded(world, member, kind)
         case Is(name, values):
-            have = {
-                "kind": [kind],
-                "engine": [world.engine],
-                "arch": list(world.checkpoint.architectures),
-                "method": [world.config.method if world.config else ""],
-                "format": [(world.config.format or "") if world.config else ""],
-            }
-            return any(value in values for value in have[name])
+            return any(value in values for value in _values(name, world, kind))
+    return _of_tensors(fact, world, member)
+
+
+def _values(name: str, world: World, kind: str) -> list[str]:
+    assert world.checkpoint is not None
+    if name == "arch":
+        return list(world.checkpoint.architectures)
+    config = world.config
+    known = {"kind": kind, "engine": world.engine}
+    if config is not None:
+        known |= {"method": config.method, "format": config.format or ""}
+    return [known[name]] if name in known else []
+
+
+def _of_tensors(fact: Fact, world: World, member: str) -> Number:
+    assert world.checkpoint is not None
+    module = world.checkpoint.modules.get(member)
     if module is None:
         return 0.5
     match fact:
         case Has(tensors):
             return all(tensor in module.tensors for tensor in tensors)
-        case DtypeIs(tensor, dtypes) if tensor in module.tensors:
-            dtype = module.tensors[tensor].dtype
+        case DtypeIs(tensor, dtypes):
+            dtype = module.tensors[tensor].dtype if tensor in module.tensors else "no such tensor"
             return 0.5 if dtype is None else dtype in dtypes
-        case DtypeIs():
-            return 0
     return _number(module.quantized)
 
 
