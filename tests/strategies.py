@@ -7,8 +7,11 @@ from hypothesis import strategies as st
 SETS = ("routers", "vision", "late-layers", "_x", '"drop"')
 
 segments = st.sampled_from(
-    ["model", "layers", "mlp", "gate", "in_proj", "not_a", "has", "path", "draft", "?", "*", "**", "shared_expert*"]
-    + ["{q,k,v}_proj", "{0..2,60}", "indexer{,s}", '"odd name"', '"when"', '"a#b"', "0", "{61..}"]
+    [
+        *("model", "layers", "mlp", "gate", "in_proj", "not_a", "has", "path", "draft", "0"),
+        *("?", "*", "**", "shared_expert*", "{q,k,v}_proj", "{0..2,60}", "indexer{,s}", "{61..}"),
+        *('"odd name"', '"when"', '"a#b"'),
+    ]
 )
 patterns = st.lists(segments, min_size=2, max_size=5).map(".".join) | st.sampled_from(
     ["lm_head", '"mtp"', '"not"', "**"]

@@ -50,7 +50,8 @@ def sets_acyclic(script: Script) -> Iterator[Complaint]:
         TopologicalSorter(_uses(lets)).prepare()
     except CycleError as error:
         cycle: list[str] = error.args[1][::-1]
-        way = " uses ".join(f"`@{name}`" for name in (cycle if len(cycle) <= 6 else [*cycle[:3], "...", *cycle[-2:]]))
+        names = [f"`@{name}`" for name in cycle]
+        way = " uses ".join(names if len(names) <= 6 else [*names[:3], "...", *names[-2:]])
         let = lets[cycle[0]]
         yield Complaint("QP012", f"a set uses itself: {way}", let.name_span, hint="list its patterns instead")
 
