@@ -21,8 +21,8 @@ DTYPES = frozenset(dtype.lower() for dtype in BITS)
 """The same names in lower case, as qpolicy writes them everywhere else."""
 
 PACKED_DTYPES = frozenset(
-    {"bool", "u8", "i8", "i16", "u16", "i32", "u32"}
-    | {dtype for dtype in DTYPES if dtype.startswith(("f4", "f6", "f8"))}
+    {"bool", "u8", "i8", "u16", "i16", "u32", "i32", "f4", "f6_e2m3", "f6_e3m2"}
+    | {dtype for dtype in DTYPES if dtype.startswith("f8_")}
 )
 """The types in which a weight is only ever stored because it is quantized.
 

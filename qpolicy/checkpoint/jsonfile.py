@@ -68,8 +68,8 @@ def read_json(path: Path) -> JsonFile:
         raise CheckpointError(f"{path}: the JSON is nested too deeply; expected a config file's few levels") from None
     except UnicodeEncodeError:
         raise CheckpointError(f"{path}: an escaped half of a character (\\ud...); expected whole characters") from None
-    except ValueError as error:
-        raise CheckpointError(f"{path}: {error}; expected numbers of a sane length") from None
+    except ValueError:  # Python refuses to convert thousands of digits
+        raise CheckpointError(f"{path}: a number of thousands of digits; expected numbers of a sane length") from None
     return JsonFile(value, tuple(duplicates))
 
 

@@ -114,9 +114,11 @@ def _weight_form(signature: Signature) -> int | None:
         return 2
     if not weights:
         return None
-    _, dtype, dimensions = weights[0]
+    own, dtype, dimensions = weights[0]
     if dimensions is None:
         return -1
+    if own != "weight":
+        return 2  # the flat values of a sparse weight
     return 2 if dtype in PACKED_DTYPES and dimensions < 2 and len(signature) > 1 else dimensions
 
 

@@ -219,7 +219,8 @@ class _Merge:
         absent = self.weight_map.keys() - self.tensors.keys()
         self.lost = [name for name in self.weight_map if name in absent] if absent else []
         only_listed = [*self.lost, *(name for names in self.by_missing_file.values() for name in names)]
-        if odd := next((name for name in only_listed if not is_name(name)), None):
+        odd = next((name for name in only_listed if not is_name(name)), None)
+        if odd is not None:
             raise CheckpointError(
                 f"{path}: the tensor name {odd[:60]!a}; expected 1 to {NAME_LIMIT} printable characters; "
                 "download the index again"

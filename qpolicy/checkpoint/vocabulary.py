@@ -50,9 +50,13 @@ class Vocabulary:
 
     @classmethod
     def union(cls, parts: Iterable[Vocabulary]) -> Vocabulary:
-        """Return the vocabulary that has every name of each part."""
+        """Return the vocabulary that has every name of each part.
+
+        A name that is a weight's scale in one and an activation's in another is the latter: it tells less.
+        """
         every = tuple(parts)
-        return cls(*(frozenset().union(*(getattr(part, f.name) for part in every)) for f in fields(cls)))
+        rows = {f.name: frozenset().union(*(getattr(part, f.name) for part in every)) for f in fields(cls)}
+        return cls(**rows | {"companions": rows["companions"] - rows["activations"]})
 
 
 @cache
