@@ -33,6 +33,7 @@ def _attempt(name: str, check: Callable[[str], Checked]) -> tuple[Checked | None
     try:
         checked = check(name)
     except Exception as error:
-        complain(told(error))
+        message = told(error)
+        complain(message if name in message else f"{name}: {message}")
         return None, exit_code_of(error)
     return checked, CLEAN if is_clean(checked.findings) else FOUND

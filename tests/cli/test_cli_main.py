@@ -146,7 +146,7 @@ def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     monkeypatch.setattr(check, "open_checkpoint", lambda path: failing(ZeroDivisionError("oh")))
     folder = healthy(tmp_path)
     assert "Traceback" in run("check", folder, QPOLICY_DEBUG="1").err
-    assert run("check", folder).err.startswith("internal error: ZeroDivisionError: oh; please report it")
+    assert run("check", folder).err.startswith(f"{folder}: internal error: ZeroDivisionError: oh; please report it")
 
 
 def test_click_errors_pass_through_the_guard() -> None:
