@@ -118,7 +118,7 @@ def test_sub_byte_shapes_must_fill_bytes(tmp_path):
         (b'{"a\xc3(": {}}', "byte 11: the byte 0xc3; expected UTF-8 text"),
         (b"{" * 100_000, "byte 9: '{{{"),
         (b'{"a":' + b"[" * 100_000, 'byte 9: \'"a":[[['),
-        (b'{"a":{"dtype":' * 50_000, 'byte 15: \'"dtype":{"a"'),
+        (b'{"a":{"dtype":' * 50_000, 'byte 14: \'"dtype":{"a"'),
         (b"{} x", "byte 10: 'x'; expected only spaces after the last brace"),
         (b"{}\0", "byte 10: '\\x00'; expected only spaces"),
         ({"a": 5}, "byte 9: '\"a\": 5}'; expected an entry"),

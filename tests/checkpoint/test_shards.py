@@ -208,9 +208,7 @@ def test_other_formats_are_nothing_to_check(tmp_path, config):
     (tmp_path / "model.safetensors").unlink()
     for name in ("pytorch_model-1.bin", "pytorch_model-2.bin", "x.gguf", "y.pt"):
         (tmp_path / name).touch()
-    with pytest.raises(
-        NothingToCheckError, match=r"only pytorch_model-1\.bin, pytorch_model-2\.bin, x\.gguf and 1 more"
-    ):
+    with pytest.raises(NothingToCheckError, match=r"only pytorch_model-1\.bin, .*, x\.gguf and 1 more"):
         open_checkpoint(tmp_path)
 
 
