@@ -84,12 +84,9 @@ class Question:
             return ()
         return tuple(i.entry for i in self.index.items if "experts" in i.text and self.name in i.text)
 
-    def classes(self) -> tuple[Entry, ...]:
-        """Return the entries that are a class name of this layer."""
-        names = class_names(self.record.classes, self.kind, self.name.rpartition(".")[2])
-        if self.index.texts.isdisjoint(names):
-            return ()
-        return tuple(item.entry for item in self.index.items if item.text in names)
+    def own_or_class(self) -> Hits:
+        """Compare the list with the name and with the names of the layer's class."""
+        return self.index.hits(self.name, class_names(self.record.classes, self.kind, self.name.rpartition(".")[2]))
 
 
 def exclusion(question: Question) -> Verdict:
@@ -167,7 +164,7 @@ _STEPS: dict[str, Callable[[Question], Verdict | None]] = {
     "own-if-listed": _own_if_listed,
     "shards": _shards,
     "family": _family,
-    "class": lambda question: _listed(question.classes()),
+    "own-or-class": lambda question: _verdict(question.own_or_class()),
     "gate-and-up": _gate_and_up,
     "expert-in-entry": lambda question: _listed(question.containing()),
     "entry-below-experts": lambda question: _listed(question.below_experts()),
@@ -188,7 +185,7 @@ _TOUCHING: dict[str, Callable[[Question], tuple[Entry, ...]]] = {
     "family": lambda question: tuple(
         entry for name in question.families() for entry in question.index.hits(name).entries
     ),
-    "class": Question.classes,
+    "own-or-class": lambda question: question.own_or_class().entries,
     "gate-and-up": _touching_gate_and_up,
     "expert-in-entry": Question.containing,
     "entry-below-experts": Question.below_experts,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from qpolicy.native.config import Entry, NativeConfigError
@@ -48,6 +48,9 @@ class EntryIndex:
     def __init__(self, items: Sequence[Item], clauses: Sequence[Clause]) -> None:
         self.items = tuple(items)
         self.texts = frozenset(item.text for item in self.items)
+        self._places: dict[str, list[int]] = {text: [] for text in self.texts}
+        for place, item in enumerate(self.items):
+            self._places[item.text].append(place)
         self._operators = tuple(_load(self.items, clauses))
         broken = {place: error for operator in self._operators for place, error in operator.broken.items()}
         for place, error in broken.items():
@@ -56,16 +59,21 @@ class EntryIndex:
         self._first_broken = min(broken, default=None)
         self._broken = broken
 
-    def hits(self, name: str) -> Hits:
+    def hits(self, name: str, classes: Iterable[str] = ()) -> Hits:
         """Compare every item with a name.
+
+        Args:
+            name: The name.
+            classes: Class names of the module; an item that is one of them fits as well.
 
         Raises:
             NativeConfigError: A regular expression takes too long on this name.
         """
         try:
-            places = tuple(sorted({place for operator in self._operators for place in operator.fitting(name)}))
+            found = {place for operator in self._operators for place in operator.fitting(name)}
         except RegexError as error:
             raise NativeConfigError(f"cannot match {name[:80]!r} against the list: {error.reason}") from None
+        places = tuple(sorted(found.union(*(self._places.get(one, ()) for one in classes))))
         entries = tuple(dict.fromkeys(self.items[place].entry for place in places))
         return Hits(places, entries, self._stumble(places))
 

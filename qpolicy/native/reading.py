@@ -124,8 +124,8 @@ class Reading:
         if plan is _NONE:
             why = f"{self.engine} never quantizes {kind} layers of {self.dialect}"
             return Answer("unquantized", None, listed.excluded, listed.entries, why)
-        if plan.needs_groups and not self._config.groups:
-            return Answer("unquantized", None, listed.excluded, listed.entries, "the config has no schemes")
+        if plan.needs_groups and self._targetless(kind):
+            return Answer("unquantized", None, listed.excluded, listed.entries, "no scheme has a target")
         for circumstance in plan.bypass:
             scheme = prepare.BYPASSES[circumstance](self._config, self._targets[kind].pairs)
             if scheme is not None:
@@ -139,12 +139,16 @@ class Reading:
         choices = [None if verdict.excluded else self._choose(one, kind) for one, verdict in verdicts.items()]
         return _decided(choices, listed)
 
+    def _targetless(self, kind: str) -> bool:
+        """Tell whether nothing in the config could choose a scheme, as in a config with only sparsity."""
+        return not self._targets[kind].pairs and all(group.role == "group" for group in self._config.groups)
+
     def _choose(self, name: str, kind: str) -> Choice:
         assert self._record is not None
         leaf = name.rpartition(".")[2]
         search = Search(name, kind, leaf, self._record, self._targets[kind], self._config.groups, self._packed)
-        if not self._config.groups:
-            return Choice(None, why="the config has no schemes")
+        if self._targetless(kind):
+            return Choice(None, why="no scheme has a target")
         otherwise = self._record.kinds[kind].otherwise
         return find_scheme(search) or _NOTHING[otherwise](name)
 

@@ -40,6 +40,7 @@ class Kind:
         asked_as: What it appends to the layer's name to get the names it asks about; nothing: the name itself.
         bypass: Circumstances under which it never consults the exclusions.
         needs_groups: True when without any scheme it leaves the layer alone before it looks at the exclusions.
+        unsupported: What in a scheme it refuses for this kind.
     """
 
     steps: tuple[str, ...] = ()
@@ -47,6 +48,7 @@ class Kind:
     asked_as: tuple[str, ...] = ()
     bypass: tuple[str, ...] = ()
     needs_groups: bool = False
+    unsupported: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

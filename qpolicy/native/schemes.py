@@ -121,11 +121,19 @@ class Search:
 
 def find_scheme(search: Search) -> Choice | None:
     """Return the scheme of a name, or None when no step finds one."""
-    for step in search.record.kinds[search.kind].steps:
+    plan = search.record.kinds[search.kind]
+    for step in plan.steps:
         choice = _STEPS[step](search)
         if choice is not None:
-            return choice
+            return _supported(choice, plan.unsupported)
     return None
+
+
+def _supported(choice: Choice, unsupported: tuple[str, ...]) -> Choice:
+    for trait in unsupported:
+        if choice.group is not None and _TRAITS[trait](choice.group):
+            return Choice(None, f"the scheme {choice.group.name!r} has {trait}, which the engine refuses here")
+    return choice
 
 
 def _by_shards(search: Search) -> Choice | None:
@@ -199,6 +207,9 @@ def _global(search: Search) -> Choice | None:
     return None if found is None else Choice(found, why="it is the scheme of all layers")
 
 
+_TRAITS: dict[str, Callable[[Group], bool]] = {
+    "block-structure": lambda group: bool(group.quantizes and group.arguments[0]["block_structure"]),
+}
 _STEPS: dict[str, Callable[[Search], Choice | None]] = {
     "group-by-name": lambda search: search.targets.by_name(search.name),
     "group-by-listed-name": lambda search: search.targets.by_name(search.name, search.targets.as_listed),
