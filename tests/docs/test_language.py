@@ -14,9 +14,8 @@ import qpolicy
 from qpolicy.bind import run_expectations
 from qpolicy.bind.kleene import all_of, any_of
 from qpolicy.checkpoint.draft import draft_patterns
-from qpolicy.lang import PolicySyntaxError, Source, format_source, layout, words
+from qpolicy.lang import PolicySyntaxError, Source, format_source, layout, script, set_checks, words
 from qpolicy.lang.decode import MAX_SIZE
-from qpolicy.lang.parser import MAX_ISSUES
 from qpolicy.paths import Pattern, braces, parser
 
 PAGE = ROOT / "docs" / "language.md"
@@ -26,11 +25,14 @@ LIMITS = {
     "size of a policy, in bytes": MAX_SIZE,
     "words and signs in a policy": layout.MAX_TOKENS,
     "depth of a condition": layout.MAX_NESTING,
+    "sets between a set and its patterns": set_checks.MAX_SET_DEPTH,
+    "patterns in a policy, with every set written out": set_checks.MAX_PATTERNS,
     "characters in a pattern": parser.MAX_CHARACTERS,
     "segments in a pattern": parser.MAX_SEGMENTS,
     "spellings of one segment": parser.MAX_SPELLINGS,
+    "characters in all spellings of one segment": parser.MAX_SPELLED,
     "digits of an integer in braces": braces.MAX_DIGITS,
-    "mistakes reported for one policy": MAX_ISSUES,
+    "mistakes reported for one policy": script.MAX_ISSUES,
 }
 
 

@@ -1,7 +1,7 @@
 """Writes the small checkpoints that the documentation describes.
 
-A line is a state and names (``packed model.layers.{0..1}.mlp.{gate,up}_proj``); the states are those of ``small``. Every
-other line is a line of ``config.json``.
+A line is a state and names, as ``packed model.layers.{0..1}.mlp.{gate,up}_proj``; the states are those of ``small``.
+Every other line is a line of ``config.json``.
 """
 
 from __future__ import annotations
