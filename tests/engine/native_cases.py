@@ -100,7 +100,7 @@ def draw_pair(random: Random, families: Mapping[str, list[str]] | None = None, m
     name, kind = draw_name(random)
     packed = random.choice(_PACKED)
     known = {**packed, **(families or {})}
-    entries = [entry for _ in range(random.randint(1, 4)) for entry in _near(random, name, known)]
+    entries = [entry for _ in range(random.randint(1, 2)) for entry in _near(random, name, known)]
     entries += [entry for _ in range(random.randint(0, 3)) for entry in _near(random, draw_name(random)[0], known)]
     random.shuffle(entries)
     mapper = random.choice(_MAPPERS) if mapped and random.random() < 0.3 else None
@@ -122,10 +122,10 @@ def _near(random: Random, name: str, packed: Mapping[str, list[str]]) -> list[st
     """Draw an entry near a name, or one near each of its shards, as lists name them, with now and then one left out."""
     leaf = name.rpartition(".")[2]
     shards = packed.get(leaf, {"qkv_proj": ["q_proj", "k_proj", "v_proj"]}.get(leaf))
-    if shards is None or random.random() < 0.3:
+    if shards is None or random.random() < 0.15:
         return [draw_entry(random, name)]
     slip = random.choice(_SLIPS)
-    chosen = shards if random.random() < 0.5 else random.sample(shards, random.randint(0, len(shards)))
+    chosen = shards if random.random() < 0.4 else random.sample(shards, random.randint(0, len(shards)))
     return [slip(random, name.replace(leaf, shard)) for shard in chosen]
 
 
@@ -219,6 +219,7 @@ _SLIPS: tuple[Callable[[Random, str], str], ...] = (
     _regex,
     _regex,
     _glob,
+    _below,
     _below,
     _odd,
 )
