@@ -3,38 +3,60 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Set
 from itertools import chain, count
+from typing import TypeAlias
 
 from qpolicy.paths.budget import Budget
 from qpolicy.paths.characters import OTHER, Characters
 from qpolicy.paths.segments import Globs, Integers
 
+Test: TypeAlias = Globs | Integers
+
 _PLAIN = "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
 
 
-def sample(words: Collection[str], tests: Sequence[Globs | Integers], budget: Budget) -> list[str]:
-    """Samples the segments.
+class Sampler:
+    """Samples segments for one search, which often asks about the same tests beside other words.
 
     Args:
-        words: Segments that are told apart from all others.
-        tests: Elements that accept some segments and not others.
         budget: Is charged for the work.
-
-    Returns:
-        Every word, and for each set of tests that some other segment, and no more, passes, a shortest such segment.
-
-    Raises:
-        Undecided: The budget is spent.
     """
-    budget.spend(20 + sum(map(len, words)) // 4)
-    automaton = Characters(tests, budget)
-    fresh = _fresh({char for word in words for char in word}.union(automaton.alphabet))
-    found: dict[int, str] = {}
-    for text, state in _shortest(automaton, words, fresh):
-        if text not in words:
-            found.setdefault(automaton.accepted(state), text)
-    return [*words, *found.values()]
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._without_words: dict[frozenset[Test], list[str]] = {}
+
+    def sample(self, words: Set[str], tests: Set[Test]) -> list[str]:
+        """Samples the segments.
+
+        Args:
+            words: Segments that are told apart from all others.
+            tests: Elements that accept some segments and not others.
+
+        Returns:
+            Every word, and for each set of tests that some other segment, and no more, passes, a shortest such segment.
+
+        Raises:
+            Undecided: The budget is spent.
+        """
+        key = frozenset(tests)
+        if key not in self._without_words:
+            self._without_words[key] = self._kinds(frozenset(), tests)
+        kinds = self._without_words[key]
+        if not words.isdisjoint(kinds):
+            kinds = self._kinds(words, tests)
+        return [*words, *kinds]
+
+    def _kinds(self, words: Set[str], tests: Set[Test]) -> list[str]:
+        self._budget.spend(20 + sum(map(len, words)) // 4)
+        automaton = Characters(sorted(tests, key=str), self._budget)
+        fresh = _fresh({char for word in words for char in word}.union(automaton.alphabet))
+        found: dict[int, str] = {}
+        for text, state in _shortest(automaton, words, fresh):
+            if text not in words:
+                found.setdefault(automaton.accepted(state), text)
+        return list(found.values())
 
 
 def _fresh(used: Collection[str]) -> str:

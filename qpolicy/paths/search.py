@@ -6,7 +6,7 @@ from qpolicy.paths import network
 from qpolicy.paths.budget import Budget
 from qpolicy.paths.expression import Bounds, Expression, Program
 from qpolicy.paths.network import Node, Places
-from qpolicy.paths.sample import sample
+from qpolicy.paths.sample import Sampler
 
 
 def shortest(expression: Expression, budget: Budget) -> str | None:
@@ -34,6 +34,7 @@ class _Search:
         self._budget = budget
         self._program = Program(expression)
         self._groups = range(len(self._program.leaves))
+        self._sampler = Sampler(budget)
         self._samples: dict[Places, list[str]] = {}
         self._below: dict[Node, frozenset[int]] = {}
         self.start = network.build(leaf.patterns for leaf in self._program.leaves)
@@ -76,7 +77,7 @@ class _Search:
         if telling not in self._samples:
             words = {word for node in telling for word in node.words}
             tests = {element for node in telling for element, _ in node.tests}
-            self._samples[telling] = sample(words, sorted(tests, key=str), self._budget)
+            self._samples[telling] = self._sampler.sample(words, tests)
         return self._samples[telling]
 
     def _groups_below(self, node: Node) -> frozenset[int]:

@@ -32,6 +32,11 @@ def is_bare(char: str) -> bool:
     return char.isprintable() and not char.isspace() and char not in _NEVER_BARE
 
 
+def is_spelling(text: str) -> bool:
+    """Says whether a text may stand in braces as a spelling: bare characters, and not digits alone."""
+    return all(map(is_bare, text)) and not text.isdigit()
+
+
 def is_quotable(char: str) -> bool:
     """Says whether a character may stand inside a quoted segment: printable (a space too), no dot and no quote."""
     return char.isprintable() and char not in '."'

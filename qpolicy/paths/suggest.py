@@ -19,10 +19,11 @@ from qpolicy.paths.segments import (
     Word,
     is_canonical,
     is_quotable,
+    is_spelling,
     merged,
 )
 
-_MAX_COMPARED = 1000
+_MAX_COMPARED = 500
 _MAX_SPELLINGS = 8
 _MAX_LENGTH = 64
 _ALIKE = 0.5
@@ -167,9 +168,13 @@ def _by_place(candidates: Iterable[tuple[int, str]]) -> dict[int, list[str]]:
     places: dict[int, dict[str, None]] = {}
     for place, segment in candidates:
         segments = places.setdefault(place, {})
-        if len(segments) < _MAX_COMPARED and len(segment) <= _MAX_LENGTH and all(map(is_quotable, segment)):
+        if (
+            len(segments) < _MAX_COMPARED
+            and len(segment) <= _MAX_LENGTH
+            and all(map(is_quotable, is_spelling, segment))
+        ):
             segments[segment] = None
-    return {place: list(segments) for place, segments in places.items()}
+    return {place: list(segments) for place, segments in places.items() if segments}
 
 
 def _nearest(written: Element, segments: list[str], limit: int) -> list[tuple[float, Element]]:
@@ -179,6 +184,10 @@ def _nearest(written: Element, segments: list[str], limit: int) -> list[tuple[fl
         return [(_SURE, Integers(merged(integers)))]
     spellings = _spellings(written)
     alike = {segment: _likeness(spellings, segment) for segment in segments}
+    nearest = {max(segments, key=lambda segment: _likeness([each], segment)): None for each in spellings}
+    together = tuple(segment for segment in nearest if alike[segment] >= _ALIKE and is_spelling(segment))
+    if len(together) > 1:
+        return [(min(alike[segment] for segment in together), Spellings((together,)))]
     return [(alike[segment], Word(segment)) for segment in nlargest(limit, segments, key=alike.__getitem__)]
 
 
