@@ -168,11 +168,7 @@ def _by_place(candidates: Iterable[tuple[int, str]]) -> dict[int, list[str]]:
     places: dict[int, dict[str, None]] = {}
     for place, segment in candidates:
         segments = places.setdefault(place, {})
-        if (
-            len(segments) < _MAX_COMPARED
-            and len(segment) <= _MAX_LENGTH
-            and all(map(is_quotable, is_spelling, segment))
-        ):
+        if len(segments) < _MAX_COMPARED and len(segment) <= _MAX_LENGTH and all(map(is_quotable, segment)):
             segments[segment] = None
     return {place: list(segments) for place, segments in places.items() if segments}
 
