@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from qpolicy.checkpoint.vocabulary import format_of
 from qpolicy.errors import CheckpointError
 
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+_NUMBERED = re.compile(r"\.\d+(?:\.|\Z)")
+_WORDS = re.compile(r"(?:^|\.)(?:embed_tokens|wte|word_embeddings|tok_embeddings|embed)$")
 _DRAFT_LAYER = re.compile(r"(?:model\.|language_model\.)?mtp(?:_layers|\.layers)?\.(\d+)\.")
 
 
@@ -86,8 +88,24 @@ class Checkpoint:
         said = self.configs.tie_word_embeddings
         if said is not None:
             return said
-        kinds = {module.kind for module in self.modules.values()}
+        kinds = {module.kind for module in self._outside_layers()}
         return "embedding" in kinds and "lm_head" not in kinds
+
+    def find(self, name: str) -> StoredModule | None:
+        """Return the stored module of this name, or None; a tied head that is not stored has the embedding's tensors.
+
+        Args:
+            name: A stored module's name.
+        """
+        module = self.modules.get(name)
+        if module is not None or name.rpartition(".")[2] != "lm_head" or not self.tied:
+            return module
+        tables = (module for module in self._outside_layers() if module.kind == "embedding")
+        table = next(iter(sorted(tables, key=lambda table: _WORDS.search(table.name) is None)), None)
+        return StoredModule(name, table.tensors, self.format) if table else None
+
+    def _outside_layers(self) -> Iterator[StoredModule]:
+        return (module for name, module in self.modules.items() if not _NUMBERED.search(name))
 
     @property
     def draft_modules(self) -> tuple[StoredModule, ...]:

@@ -18,13 +18,15 @@ _NUMBERED = (
     "language_model.model.layers",  # Kimi K2.5 wraps DeepSeek V3
 )
 
-_WORD = re.compile(
-    r"(?:mtp|model\.mtp|language_model\.mtp|mtp_layers|model\.mtp_layers"
-    r"|model\.mtp_(?:block|emb_norm|hidden_norm|linear_proj))(?:\.|$)"
-)
-_LAYER = re.compile(
-    r"(?:model\.layers|model\.language_model\.layers|language_model\.model\.layers)\.(0|[1-9]\d*)(?:\.|$)"
-)
+
+def _stem(pattern: str) -> str:
+    """A pattern's text without its end, as a regular expression."""
+    words = re.sub(r"\{(.+?)\}", lambda found: f"(?:{found[1].replace(',', '|')})", pattern.removesuffix(".**"))
+    return words.replace(".", r"\.")
+
+
+_WORD = re.compile(f"(?:{'|'.join(map(_stem, _SPELLINGS))})(?:\\.|\\Z)")
+_LAYER = re.compile(f"(?:{'|'.join(map(_stem, _NUMBERED))})\\.(0|[1-9]\\d*)(?:\\.|\\Z)")
 
 
 def draft_patterns(num_hidden_layers: int | None, config_draft_layers: int) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ import re
 import stat
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import IO, NoReturn
@@ -27,6 +26,9 @@ LENGTH_LIMIT = 100_000_000
 
 NAME_LIMIT = 1024
 """The most characters of a tensor's name; real ones stay below two hundred."""
+
+TENSOR_LIMIT = 1_000_000
+"""The most tensors of one file; the largest published checkpoints have a tenth in all their files."""
 
 _W = r"[ \t\r\n]*+"
 _STRING = r'"([^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+)"'
@@ -50,19 +52,6 @@ _ENTRY_FORM = '"NAME": {"dtype": "BF16", "shape": [...], "data_offsets": [BEGIN,
 _AGAIN = "download the file again, or ask its publisher for a sound one"
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
-    """What one safetensors file says about itself.
-
-    Attributes:
-        metadata: The free texts under ``__metadata__``.
-        tensors: The tensors by full name, in header order.
-    """
-
-    metadata: Mapping[str, str]
-    tensors: Mapping[str, Tensor]
-
-
 def is_name(text: str) -> bool:
     """Whether a text can be a tensor's name: of a sane length, without control characters or lone surrogates."""
     return 0 < len(text) <= NAME_LIMIT and text.isprintable() and text != "__metadata__"
@@ -72,7 +61,7 @@ def _open(path: Path) -> IO[bytes]:
     return path.open("rb", buffering=0)
 
 
-def read_header(path: Path, opener: Callable[[Path], IO[bytes]] = _open) -> Header:
+def read_header(path: Path, opener: Callable[[Path], IO[bytes]] = _open) -> Mapping[str, Tensor]:
     """Read the header of one safetensors file.
 
     Args:
@@ -80,7 +69,7 @@ def read_header(path: Path, opener: Callable[[Path], IO[bytes]] = _open) -> Head
         opener: What opens it; tests pass one that guards the data.
 
     Returns:
-        The header.
+        The tensors by full name, in header order.
 
     Raises:
         CheckpointError: The file cannot be read or is not a sound safetensors file. The message names the file, the
@@ -139,7 +128,7 @@ class _Scanner:
         except UnicodeDecodeError as error:
             _refuse(path, 8 + error.start, f"the byte 0x{raw[error.start]:02x}", "UTF-8 text")
         self.names_are_plain = self.text.isprintable() and "\\" not in self.text
-        self.metadata: dict[str, str] | None = None
+        self.metadata_seen = False
         self.tensors: dict[str, Tensor] = {}
         self.begins: list[int] = []
         self.ends: list[int] = []
@@ -156,8 +145,10 @@ class _Scanner:
         part = self.text[position : position + 40]
         return ascii(part) if part else "the end of the header"
 
-    def scan(self) -> Header:
+    def scan(self) -> Mapping[str, Tensor]:
         position = self.step(_OPEN, 0, "a JSON object").end()
+        if (count := self.text.count('"data_offsets"')) > TENSOR_LIMIT:
+            self.refuse(0, f"{count} tensors", f"at most {TENSOR_LIMIT} in one file")
         empty = _EMPTY.match(self.text, position)
         position = empty.end() if empty else self.scan_entries(position)
         if self.text[position:].strip(" \t\r\n"):
@@ -165,7 +156,7 @@ class _Scanner:
         if "__metadata__" in self.tensors:
             self.refuse(self.where("__metadata__"), "'__metadata__' as a tensor", "texts by key in it")
         self.check_spans()
-        return Header(self.metadata or {}, self.tensors)
+        return self.tensors
 
     def scan_entries(self, position: int) -> int:
         """Read entry after entry; the loop runs once per tensor, so it holds what every tensor needs and no more."""
@@ -264,14 +255,15 @@ class _Scanner:
         return after.end(), after[1]
 
     def read_metadata(self, position: int, here: int) -> tuple[int, str]:
-        if self.metadata is not None:
+        """Check the free texts and pass on; nothing here needs them."""
+        if self.metadata_seen:
             self.refuse(position, "'__metadata__' a second time", "it once")
-        self.metadata, closer = {}, ","
+        self.metadata_seen, closer = True, ","
         if end := _EMPTY.match(self.text, here):
             here, closer = end.end(), "}"
         while closer == ",":
             field = self.step(_TEXT_FIELD, here, '"KEY": "TEXT" and nothing else in __metadata__')
-            self.metadata[self.unescape(here, field[1])] = self.unescape(here, field[2])
+            self.unescape(here, field[1]), self.unescape(here, field[2])
             here, closer = field.end(), field[3]
         after = self.step(_AFTER, here, "a comma or a closing brace")
         return after.end(), after[1]

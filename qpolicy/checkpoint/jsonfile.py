@@ -20,6 +20,7 @@ SIZE_LIMIT = 64 * 1024 * 1024
 """The most bytes of one JSON file. The index of a 90,000-tensor checkpoint has 8 million."""
 
 _CONTAINER_LIMIT = 1_000_000
+_KEY_LIMIT = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,8 @@ def _read_text(path: Path) -> str:
         raise _broken(path, text, 0, "a byte order mark")
     if text.count("[") + text.count("{") > _CONTAINER_LIMIT:
         raise CheckpointError(f"{path}: more than {_CONTAINER_LIMIT} lists and objects; expected a config file's few")
+    if text.count(":") > _KEY_LIMIT:
+        raise CheckpointError(f"{path}: more than {_KEY_LIMIT} keys; expected fewer, even of an index file")
     return text
 
 

@@ -88,7 +88,7 @@ def _read_without_index(folder: Path, shards: Sequence[str]) -> Stored:
     tensors: dict[str, Tensor] = {}
     double: list[str] = []
     for file in used:
-        read = read_header(folder / file).tensors
+        read = read_header(folder / file)
         double += tensors.keys() & read.keys()
         tensors.update(read)
     problems = _unnumbered(used)
@@ -121,7 +121,7 @@ def _read_with_index(folder: Path, indexes: Sequence[str], shards: Sequence[str]
         problems.append(Problem.about("several-indexes", message, index, indexes))
     listed, there = sorted(set(weight_map.values())), set(shards)
     missing = [file for file in listed if file not in there]
-    read = {file: read_header(folder / file).tensors for file in listed if file in there}
+    read = {file: read_header(folder / file) for file in listed if file in there}
     problems += _shard_problems(folder, index, listed, missing, shards)
     merged = _Merge(weight_map, read)
     for file in listed:

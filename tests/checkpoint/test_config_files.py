@@ -161,6 +161,7 @@ def test_not_a_number_is_taken_as_published(tmp_path):
         (b'{"a":' * 100_000, ": the JSON is nested too deeply"),
         (b'{"a": "\\ud800"}', ": an escaped half of a character"),
         (b'{"a": ' + b"9" * 5000 + b"}", ": a number of thousands of digits"),
+        (b"{" + b'"":0,' * 4_000_001 + b'"":0}', ": more than 4000000 keys"),
         (b"[" + b"[]," * 1_000_000 + b"0]", ": more than 1000000 lists and objects"),
     ],
 )

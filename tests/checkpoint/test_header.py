@@ -50,8 +50,7 @@ def header_file(tmp_path, header, data_bytes=24):
 def test_reads_names_dtypes_and_shapes_in_order(tmp_path):
     tensors = {"b.weight": ("BF16", (4, 2)), "a.weight": ("F8_E4M3", (3,)), "scale": ("F32", ())}
     header = read_header(write_safetensors(tmp_path / "m.safetensors", tensors, {"format": "pt"}))
-    assert header.metadata == {"format": "pt"}
-    assert [tuple(tensor) for tensor in header.tensors.values()] == [
+    assert [tuple(tensor) for tensor in header.values()] == [
         ("b.weight", "bf16", (4, 2), "m.safetensors"),
         ("a.weight", "f8_e4m3", (3,), "m.safetensors"),
         ("scale", "f32", (), "m.safetensors"),
@@ -60,7 +59,7 @@ def test_reads_names_dtypes_and_shapes_in_order(tmp_path):
 
 def test_reads_nothing_past_the_header(tmp_path):
     path = write_safetensors(tmp_path / "m.safetensors", {"a.weight": ("BF16", (4, 2))})
-    assert read_header(path, Guarded).tensors.keys() == {"a.weight"}
+    assert read_header(path, Guarded).keys() == {"a.weight"}
     with Guarded(path) as file, pytest.raises(AssertionError, match="read past the header"):
         file.read(10**6)
 
@@ -69,20 +68,20 @@ def test_knows_every_dtype_and_its_width(tmp_path):
     assert KNOWN_BITS == BITS
     assert {dtype.upper() for dtype in DTYPES} == set(BITS)
     tensors = {f"t.{dtype}": (dtype, (2, 8)) for dtype in BITS}
-    read = read_header(write_safetensors(tmp_path / "m.safetensors", tensors)).tensors
+    read = read_header(write_safetensors(tmp_path / "m.safetensors", tensors))
     assert {tensor.dtype for tensor in read.values()} == DTYPES
 
 
 def test_follows_links_as_in_a_hub_snapshot(tmp_path):
     write_safetensors(tmp_path / "blob", {"a": ("U8", (1,))})
     (tmp_path / "model.safetensors").symlink_to("blob")
-    assert read_header(tmp_path / "model.safetensors").tensors["a"].file == "model.safetensors"
+    assert read_header(tmp_path / "model.safetensors")["a"].file == "model.safetensors"
 
 
 def test_empty_header_and_zero_sized_tensors(tmp_path):
-    assert read_header(header_file(tmp_path, {}, 0)).tensors == {}
+    assert read_header(header_file(tmp_path, {}, 0)) == {}
     tensors = {"none.a": ("BF16", (0, 5)), "some": ("U8", (3,)), "none.b": ("F4", (0,))}
-    assert len(read_header(write_safetensors(tmp_path / "z.safetensors", tensors)).tensors) == 3
+    assert len(read_header(write_safetensors(tmp_path / "z.safetensors", tensors))) == 3
 
 
 @pytest.mark.parametrize("indent", [None, 2])
@@ -93,18 +92,17 @@ def test_any_layout_and_order_of_keys(tmp_path, indent):
         "\u00e9": ENTRY | {"data_offsets": [24, 48]},
     }
     header = read_header(header_file(tmp_path, json.dumps(entries, indent=indent).encode() + b"  ", 48))
-    assert list(header.tensors) == ["b", "\u00e9"]
-    assert header.metadata == {"a \u00e9": '"{['}
+    assert list(header) == ["b", "\u00e9"]
 
 
 def test_tensors_may_lie_in_any_order(tmp_path):
     entries = {"b": ENTRY | {"data_offsets": [24, 48]}, "a": ENTRY}
-    assert list(read_header(header_file(tmp_path, entries, 48)).tensors) == ["b", "a"]
+    assert list(read_header(header_file(tmp_path, entries, 48))) == ["b", "a"]
 
 
 def test_sub_byte_shapes_must_fill_bytes(tmp_path):
     ok = {"w": {"dtype": "F6_E2M3", "shape": [4], "data_offsets": [0, 3]}}
-    assert read_header(header_file(tmp_path, ok, 3)).tensors["w"].dtype == "f6_e2m3"
+    assert read_header(header_file(tmp_path, ok, 3))["w"].dtype == "f6_e2m3"
     odd = {"w": {"dtype": "F4", "shape": [3], "data_offsets": [0, 1]}}
     assert "F4 of shape [3]; expected a shape that fills whole bytes" in refusal(header_file(tmp_path, odd, 1))
 
@@ -189,6 +187,12 @@ def test_refuses_truncated_and_overlong_data(tmp_path, data_bytes):
     assert f"{data_bytes} bytes of data; expected 24, as the header says" in refusal(path)
 
 
+def test_refuses_more_tensors_than_any_model_has(tmp_path, monkeypatch):
+    monkeypatch.setattr("qpolicy.checkpoint.header.TENSOR_LIMIT", 1)
+    write_safetensors(tmp_path / "m.safetensors", {"a": ("U8", (1,)), "b": ("U8", (1,))})
+    assert "2 tensors; expected at most 1 in one file" in refusal(tmp_path / "m.safetensors")
+
+
 def test_refuses_what_is_no_file(tmp_path):
     (tmp_path / "d.safetensors").mkdir()
     assert "not a regular file" in refusal(tmp_path / "d.safetensors")
@@ -206,7 +210,7 @@ def test_refuses_what_is_no_file(tmp_path):
 def test_any_sound_header_is_read(tmp_path_factory, tensors):
     whole = {name: (dtype, (*shape, 8)) for name, (dtype, shape) in tensors.items()}
     path = write_safetensors(tmp_path_factory.mktemp("h") / "m.safetensors", whole)
-    read = read_header(path, Guarded).tensors
+    read = read_header(path, Guarded)
     assert {name: (tensor.dtype.upper(), tensor.shape) for name, tensor in read.items()} == whole
     assert list(read) == list(whole)
 
@@ -224,4 +228,4 @@ def test_no_damage_gives_another_error(tmp_path_factory, data):
     except CheckpointError as error:
         assert str(error).startswith(f"{path}: byte ")
     else:
-        assert len(read.tensors) == 2
+        assert len(read) == 2

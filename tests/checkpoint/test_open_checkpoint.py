@@ -79,6 +79,22 @@ def test_tied(tmp_path, names, config, tied):
     assert open_checkpoint(write_checkpoint(tmp_path, dict.fromkeys(names, W), config)).tied is tied
 
 
+def test_a_tied_head_has_the_tensors_of_the_word_embedding(tmp_path):
+    names = ["visual.pos_embed.weight", "model.embed_tokens.weight", "model.layers.0.embed_tokens.weight"]
+    checkpoint = open_checkpoint(write_checkpoint(tmp_path, dict.fromkeys(names, W), {"tie_word_embeddings": True}))
+    head = checkpoint.find("lm_head")
+    assert (head.name, head.kind, head.quantized) == ("lm_head", "lm_head", False)
+    assert head.tensors["weight"].name == "model.embed_tokens.weight"
+    assert checkpoint.find("model.embed_tokens") is checkpoint.modules["model.embed_tokens"]
+    assert checkpoint.find("model.absent") is None
+
+
+def test_an_untied_head_that_is_not_stored_is_not_found(tmp_path):
+    tensors = {"model.embed_tokens.weight": W}
+    assert open_checkpoint(write_checkpoint(tmp_path, tensors, {"tie_word_embeddings": False})).find("lm_head") is None
+    assert open_checkpoint(write_checkpoint(tmp_path / "x", {}, {"tie_word_embeddings": True})).find("lm_head") is None
+
+
 @pytest.mark.parametrize(
     ("name", "draft"),
     [
