@@ -17,6 +17,7 @@ from qpolicy.lang.words import did_you_mean, shown
 
 _NAMED_BY: Final = {"", "_COMMA", "_ASSIGN", "_EXPECT", "_LET", "_LPAR", "_EQ", "_AS"}
 _NAME_ENDS: Final = {"_COLON", "_COMMA", "_RPAR", "_ASSIGN"}
+_NAMELESS: Final = {("_LET", "_ASSIGN"), ("_QPOLICY", "_COLON"), ("_QPOLICY", "_ASSIGN")}
 _KEYWORDS: Final = frozenset(KEYWORDS.values())
 _ODD_QUOTES: Final = frozenset("'`\u2018\u2019\u201c\u201d\u00ab\u00bb")
 
@@ -56,7 +57,9 @@ def _reserved(failure: Failure, expected: frozenset[str]) -> Complaint | None:
     """A keyword that stands where a name stands was meant as one."""
     for index in (failure.index, failure.index - 1):
         before, kind, after = (failure.kind(i) for i in (index - 1, index, index + 1))
-        if kind in _KEYWORDS and kind != "_QPOLICY" and before in _NAMED_BY and after in _NAME_ENDS:
+        if (kind, after) in _NAMELESS:
+            continue
+        if kind in _KEYWORDS and before in _NAMED_BY and after in _NAME_ENDS:
             word = failure.text(index)
             hint = f'as a pattern or name, write it in quotes: `"{word}"`'
             return Complaint("QP013", f"`{word}` is a reserved word", failure.span(index), hint=hint)

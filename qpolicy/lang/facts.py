@@ -140,6 +140,8 @@ def unknown_fact(token: Token) -> Complaint:
     hint = did_you_mean(name, FACTS)
     if hint is None and ("." in name or "*" in name):
         hint = f"to ask about the module's name, write `path in {name}`"
+    elif hint is None and (name.startswith('"') or name in {*KINDS, *DTYPES}):
+        hint = "to compare with several values, write `in (X, Y)`"
     expected = () if hint else tuple(FACTS)
     return Complaint("QP006", f"there is no fact {shown(name)}", span_of(token), expected=expected, hint=hint)
 

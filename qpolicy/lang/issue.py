@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from qpolicy.errors import QPolicyError
 from qpolicy.lang.source import Source, Span
+from qpolicy.lang.tree import Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +46,13 @@ class PolicySyntaxError(QPolicyError):
 
     Attributes:
         errors: The mistakes in the order of the text, at most one per statement and at least one.
+        statements: The statements that could be read all the same, for further checks; never for use.
     """
 
-    def __init__(self, errors: Sequence[SyntaxIssue]) -> None:
+    def __init__(self, errors: Sequence[SyntaxIssue], statements: Sequence[Statement] = ()) -> None:
         super().__init__("\n\n".join(issue.render() for issue in errors))
         self.errors = tuple(errors)
+        self.statements = tuple(statements)
 
 
 class Complaint(Exception):  # noqa: N818 - it becomes a SyntaxIssue once its source is known

@@ -323,6 +323,14 @@ _RULE: Final = (
         "a if draft: native", "QP004", "a rule's condition begins with `when`", "write `when`", ("if",), expects="_WHEN"
     ),
     Mistake(
+        "a unless draft: native",
+        "QP004",
+        "`unless` is not in the language",
+        "write `when not ...`",
+        ("unless",),
+        expects="_WHEN",
+    ),
+    Mistake(
         "not draft: native", "QP004", "a rule's condition begins with `when`", "write `when not ...`", ("not",), ("",)
     ),
     Mistake(

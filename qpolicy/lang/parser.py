@@ -35,7 +35,8 @@ def parse(source: Source) -> Document:
     script, complaints = _read(source)
     complaints += check(script)
     if complaints:
-        raise PolicySyntaxError([complaint.issue(source) for complaint in _one_each(complaints, script)])
+        issues = [complaint.issue(source) for complaint in _one_each(complaints, script)]
+        raise PolicySyntaxError(issues, script.statements)
     return Document(script.statements, span=source.span(0, len(source.text)))
 
 

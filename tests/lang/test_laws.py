@@ -39,13 +39,13 @@ def assert_orderly(error: PolicySyntaxError, text: str) -> None:
 
 
 @given(policies())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_valid_policy_survives_formatting(text: str) -> None:
     assert accepted(text)
 
 
 @given(policies())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_spans_cover_what_they_name(text: str) -> None:
     source = Source("p", text)
     for statement in parse(source).statements:
@@ -57,7 +57,7 @@ def test_spans_cover_what_they_name(text: str) -> None:
 
 
 @given(policies(), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_an_edited_policy_is_accepted_whole_or_refused(text: str, data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(text)))

@@ -48,14 +48,17 @@ def test_what_stands_side_by_side_does_not_nest() -> None:
     assert parse(Source("p", innermost))
 
 
-@pytest.mark.parametrize("opening", ["(", "not ", "has(", "not (", "draft and ("])
-def test_a_hundred_thousand_levels_are_refused_at_once(opening: str) -> None:
-    assert "QP0" in refused(f"qpolicy 1\nwhen {opening * 100_000}")
+@pytest.mark.parametrize(
+    ("opening", "times"),
+    [("(", 100_000), ("not ", 10_000), ("has(", 10_000), ("not (", 10_000), ("draft and (", 10_000)],
+)
+def test_a_great_many_levels_are_refused_at_once(opening: str, times: int) -> None:
+    assert "QP0" in refused(f"qpolicy 1\nwhen {opening * times}")
 
 
 @pytest.mark.parametrize("piece", ['a"', "{", "{}", "a", '"', "#", "@", "!", "="])
 def test_one_endless_line_is_refused(piece: str) -> None:
-    assert "QP0" in refused("qpolicy 1\nb " + piece * (40_000 // len(piece)))
+    assert "QP0" in refused("qpolicy 1\nb " + piece * (20_000 // len(piece)))
 
 
 def test_too_many_tokens_are_refused() -> None:
@@ -67,9 +70,9 @@ def test_too_long_a_text_is_refused() -> None:
 
 
 def test_the_search_for_mistakes_stops() -> None:
-    unknown = "".join(f"let s{i} = x{i}\n@t{i}: native\n" for i in range(2000))
+    unknown = "".join(f"let s{i} = x{i}\n@t{i}: native\n" for i in range(300))
     assert "QP011" in refused("qpolicy 1\n" + unknown)
-    assert "QP005" in refused("qpolicy 1\n" + "a\n" * 5000)
+    assert "QP005" in refused("qpolicy 1\n" + "a\n" * 500)
 
 
 def test_sets_use_each_other_a_hundred_deep_and_no_deeper() -> None:
