@@ -1,8 +1,12 @@
 """Hypothesis strategies for patterns and names, over so few characters that they often meet."""
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from qpolicy.paths import Pattern
+
+patient = settings(deadline=None, max_examples=60)
+"""For laws: a busy machine is no failure."""
 
 LETTERS = "ab"
 DIGITS = "01"

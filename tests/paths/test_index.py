@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from path_strategies import groups, names, texts
+from path_strategies import groups, names, patient, texts
 
 from qpolicy.paths import Pattern, PatternIndex, reference
 from qpolicy.paths.index import MAX_REMEMBERED_SEGMENT
@@ -13,6 +13,7 @@ def _index(*texts: str) -> PatternIndex:
     return PatternIndex([[Pattern.parse(text)] for text in texts])
 
 
+@patient
 @given(groups(), st.lists(st.one_of(names(), texts()), max_size=8))
 def test_the_index_agrees_with_its_patterns_and_with_the_reference(
     policy: list[list[Pattern]], asked: list[str]
@@ -31,6 +32,7 @@ def test_the_index_agrees_with_its_patterns_and_with_the_reference(
         )
 
 
+@patient
 @given(groups(), st.lists(names(), max_size=12), st.integers(1, 30))
 def test_forgetting_changes_no_answer(policy: list[list[Pattern]], asked: list[str], cells: int) -> None:
     index, small = PatternIndex(policy), PatternIndex(policy, max_cells=cells)

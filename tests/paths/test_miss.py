@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from path_strategies import names, patterns, texts
+from path_strategies import names, patient, patterns, texts
 
 from qpolicy.paths import Pattern, nearest_miss, nearest_misses
 from qpolicy.paths.miss import END
@@ -41,6 +41,7 @@ def test_the_fields_of_a_miss() -> None:
     assert (ended.index, ended.expected, ended.found) == (1, END, "b")
 
 
+@patient
 @given(patterns(), st.one_of(names(), texts()))
 def test_a_miss_exists_exactly_when_the_pattern_does_not_match(pattern: Pattern, name: str) -> None:
     miss = nearest_miss(pattern, name)
@@ -56,6 +57,7 @@ def test_a_miss_exists_exactly_when_the_pattern_does_not_match(pattern: Pattern,
 POOL = ("a", "b", "c", "0")
 
 
+@patient
 @given(
     st.lists(st.sampled_from([*POOL, "{a,b}", "{0..}", "?", "*", "**"]), min_size=1, max_size=4).map(".".join),
     st.lists(st.sampled_from(POOL), min_size=1, max_size=4),

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from path_strategies import patient
 
 from qpolicy.errors import QPolicyError
 from qpolicy.paths import Pattern, PatternError
@@ -99,6 +100,7 @@ def test_a_mistake_is_named_with_its_place_and_remedy(
     assert isinstance(error, QPolicyError)
 
 
+@patient
 @given(st.text(st.characters() | st.sampled_from('ab01.{},*?"'), max_size=30))
 def test_any_text_is_a_pattern_or_a_pattern_error(text: str) -> None:
     try:
@@ -112,6 +114,7 @@ def test_any_text_is_a_pattern_or_a_pattern_error(text: str) -> None:
         assert Pattern.parse(str(pattern)) == pattern
 
 
+@patient
 @given(st.text(st.sampled_from('ab01.{},*?"'), max_size=12))
 def test_marks_in_any_order_are_read_or_refused(text: str) -> None:
     try:

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from path_strategies import names, pattern_texts, patterns
+from path_strategies import names, patient, pattern_texts, patterns
 
 from qpolicy.paths import Pattern, PatternError
 
@@ -31,6 +31,7 @@ def test_the_canonical_text(text: str, canonical: str) -> None:
     assert Pattern.parse(canonical) == Pattern.parse(text)
 
 
+@patient
 @given(pattern_texts())
 def test_the_canonical_text_parses_to_an_equal_pattern(text: str) -> None:
     pattern = Pattern.parse(text)
@@ -74,6 +75,7 @@ def test_then_keeps_to_the_limits() -> None:
         long.then(Pattern.parse("b"))
 
 
+@patient
 @given(names(), names())
 def test_a_literal_matches_its_name_alone(name: str, other: str) -> None:
     pattern = Pattern.literal(name)
@@ -95,6 +97,7 @@ def test_a_literal_of_what_no_pattern_spells_is_refused(name: str) -> None:
         Pattern.literal(name)
 
 
+@patient
 @given(patterns(), st.text(max_size=20))
 def test_any_text_may_be_asked(pattern: Pattern, text: str) -> None:
     assert pattern.matches(text) in (True, False)

@@ -6,7 +6,7 @@ from functools import reduce
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from path_strategies import names, pattern_texts, patterns
+from path_strategies import names, patient, pattern_texts, patterns
 
 from qpolicy.paths import PathSet, Pattern, Undecided, reference
 
@@ -49,7 +49,7 @@ def sets() -> st.SearchStrategy[PathSet]:
     )
 
 
-@settings(max_examples=40)
+@settings(patient, max_examples=40)
 @given(sets(), sets(), sets())
 def test_laws(a: PathSet, b: PathSet, c: PathSet) -> None:
     for law, sides in LAWS.items():
@@ -57,6 +57,7 @@ def test_laws(a: PathSet, b: PathSet, c: PathSet) -> None:
         assert left == right, law
 
 
+@patient
 @given(sets(), sets())
 def test_subset_is_an_empty_difference(a: PathSet, b: PathSet) -> None:
     assert (a <= b) is (a - b).is_empty()
@@ -67,6 +68,7 @@ def test_subset_is_an_empty_difference(a: PathSet, b: PathSet) -> None:
     assert a & b <= a <= a | b
 
 
+@patient
 @given(sets(), sets(), names())
 def test_membership_is_logic(a: PathSet, b: PathSet, name: str) -> None:
     assert (name in a | b) is (name in a or name in b)
@@ -81,7 +83,7 @@ SEGMENTS = ["a", "b", "z", "0", "1", "aa", "ab", "ba", "bb", "az", "a0", "10", "
 UNIVERSE = reference.universe(SEGMENTS, 2)
 
 
-@settings(max_examples=60)
+@settings(patient, max_examples=60)
 @given(st.lists(st.tuples(st.booleans(), st.lists(pattern_texts(2), max_size=2)), min_size=1, max_size=3))
 def test_the_witness_is_a_shortest_member(parts: list[tuple[bool, list[str]]]) -> None:
     symbolic, listed = ALL, UNIVERSE
@@ -101,6 +103,7 @@ def test_the_witness_is_a_shortest_member(parts: list[tuple[bool, list[str]]]) -
     assert not listed or reference.size(witness) <= min(map(reference.size, listed))
 
 
+@patient
 @given(sets())
 def test_the_universe_agrees_with_emptiness(a: PathSet) -> None:
     if any(name in a for name in SEGMENTS):

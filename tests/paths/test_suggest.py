@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from path_strategies import names, patterns
+from path_strategies import names, patient, patterns
 
 from qpolicy.paths import NameTree, Pattern, suggest
 from qpolicy.paths.names import MAX_FORKS
@@ -68,6 +68,7 @@ def test_a_segment_that_no_pattern_spells_is_not_suggested() -> None:
     assert suggest(Pattern.parse("gate"), ['gat"', "gat\x07"]) == ()
 
 
+@patient
 @given(patterns(), st.lists(names(), max_size=12), st.integers(1, 4))
 def test_every_suggestion_keeps_its_promise(pattern: Pattern, listed: list[str], limit: int) -> None:
     found = suggest(pattern, listed, limit)
@@ -80,6 +81,7 @@ def test_every_suggestion_keeps_its_promise(pattern: Pattern, listed: list[str],
         assert each.text
 
 
+@patient
 @given(patterns(), st.lists(names(), max_size=20))
 def test_the_tree_counts_what_matches(pattern: Pattern, listed: list[str]) -> None:
     tree = NameTree(listed)
