@@ -32,7 +32,8 @@ TENSOR_LIMIT = 1_000_000
 
 _W = r"[ \t\r\n]*+"
 _STRING = r'"([^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+)"'
-_OFFSETS = rf"\[{_W}([0-9]{{1,20}}){_W},{_W}([0-9]{{1,20}}){_W}\]"
+_NUMBER = r"(0|[1-9][0-9]{0,19})"
+_OFFSETS = rf"\[{_W}{_NUMBER}{_W},{_W}{_NUMBER}{_W}\]"
 
 # The order of keys that every known writer uses; any other order takes the slower way below.
 _ENTRY = re.compile(
@@ -206,12 +207,12 @@ class _Scanner:
     def form(self, position: int, text: str) -> tuple[str, tuple[int, ...], int]:
         """Read dtype and shape, and count the bytes; a header has few different ones."""
         quoted, _, rest = text.partition(",")
-        dtype, shape = quoted.strip(' \t\r\n"'), rest[rest.index("[") + 1 : rest.rindex("]")]
+        dtype, shape = quoted.strip(" \t\r\n")[1:-1], rest[rest.index("[") + 1 : rest.rindex("]")]
         bits = BITS.get(dtype)
         if bits is None:
             self.refuse(position, f"the dtype {dtype!a} in {self.excerpt(position)}", f"one of {', '.join(BITS)}")
         try:
-            sizes = tuple(int(part) for part in shape.split(",")) if shape.strip() else ()
+            sizes = tuple(_whole(part) for part in shape.split(",")) if shape.strip() else ()
         except ValueError:
             sizes = (-1,)
         if min(sizes, default=0) < 0 or len(sizes) > _MOST_DIMENSIONS:
@@ -291,6 +292,12 @@ class _Scanner:
 
     def where(self, name: str) -> int:
         return max(self.text.find(json.dumps(name, ensure_ascii=False)), 0)
+
+
+def _whole(text: str) -> int:
+    """Read a number as JSON writes it; Python's own reader would take ``007`` and ``1_0`` too."""
+    number = int(text)
+    return number if text.strip(" \t\r\n") == str(number) else -1
 
 
 def _shorten(text: str) -> str:

@@ -24,7 +24,7 @@ def listed(folder):
 
 
 @pytest.mark.parametrize("file", listed("configs"))
-@pytest.mark.parametrize("name", ["config.json", "hf_quant_config.json", "quantize_config.json"])
+@pytest.mark.parametrize("name", ["config.json", "hf_quant_config.json"])
 def test_every_config(tmp_path, file, name):
     (tmp_path / name).write_bytes((CORPUS / "configs" / file).read_bytes())
     try:
