@@ -30,7 +30,12 @@ def bound(checkpoint: Checkpoint, policy: Policy | None, *, engine: str, draft: 
     Raises:
         BindError: The policy does not fit the checkpoint, or the engine is not known.
     """
-    return (policy or no_policy()).bind(checkpoint, engine=engine, draft=draft, packed={**FUSED, **packed})
+    return (policy or no_policy()).bind(checkpoint, engine=engine, draft=draft, packed=families(packed))
+
+
+def families(packed: Families) -> Families | None:
+    """Return the common fused families with those of ``--packed`` over them; None when none is given."""
+    return {**FUSED, **packed} if packed else None
 
 
 def decision_json(decision: Decision) -> dict[str, object]:

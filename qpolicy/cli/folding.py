@@ -49,8 +49,8 @@ def _one(key: Row, group: Sequence[Row]) -> Row:
         return group[0]
     return replace(
         key,
-        name=_filled(key.name, [row.name for row in group]),
-        stored=_filled(key.stored, [row.stored for row in group]),
+        name=_filled([row.name for row in group]),
+        stored=_filled([row.stored for row in group]),
         count=len(group),
     )
 
@@ -61,13 +61,13 @@ def _template(name: str) -> str:
     return name if at is None else ".".join([*segments[:at], _NUMBER, *segments[at + 1 :]])
 
 
-def _filled(template: str, names: Iterable[str]) -> str:
-    segments = template.split(".")
-    if _NUMBER not in segments:
-        return template
-    at = segments.index(_NUMBER)
-    segments[at] = braces(int(name.split(".")[at]) for name in names)
-    return ".".join(segments)
+def _filled(names: Sequence[str]) -> str:
+    """Return names of one template as one, their first number in braces."""
+    segments = names[0].split(".")
+    at = _numbered(segments)
+    if at is None:
+        return names[0]
+    return ".".join([*segments[:at], braces(int(name.split(".")[at]) for name in names), *segments[at + 1 :]])
 
 
 def _numbered(segments: Sequence[str]) -> int | None:

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 import click
 
 from qpolicy.bind import Expectation, Policy, run_expectations
-from qpolicy.checkpoint import FUSED
 from qpolicy.cli import options
-from qpolicy.cli.asking import opened
+from qpolicy.cli.asking import families, opened
 from qpolicy.cli.failure import CLEAN, FOUND
 from qpolicy.cli.terminal import say
 from qpolicy.errors import NothingToCheckError, QPolicyError
@@ -26,7 +25,7 @@ def command(checkpoint: str, policy: str | None, engine: str, packed: options.Fa
     found, chosen = opened(checkpoint, policy)
     if chosen is None:
         raise QPolicyError(f"{checkpoint}: no policy lies here; name one with --policy")
-    results = run_expectations(chosen, found, engine=engine, packed={**FUSED, **packed})
+    results = run_expectations(chosen, found, engine=engine, packed=families(packed))
     if not results:
         raise NothingToCheckError(f"{chosen.source.name}: nothing to test: this policy has no `expect` line")
     failed = [result for result in results if not result.met]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import qpolicy
 from qpolicy.lint.finding import Finding
 from qpolicy.lint.reporters import REPORTERS, Checked, render
+from qpolicy.lint.reporters.alike import grouped
 from qpolicy.lint.reporters.escape import escape, escape_lines
 from qpolicy.lint.reporters.names import fold_names, listed
 from qpolicy.lint.reporters.paint import coloured
@@ -123,6 +124,41 @@ def test_many_modules_are_bounded_and_counted() -> None:
     assert "  12 modules: model.aaa, " in report
     assert "model.hhh and 4 more\n" in report
     assert "model.iii" not in report
+
+
+def router(layer: int, stored: str = "model.layers.{}.mlp.gate", fix: str = "{}: unquantized") -> Finding:
+    name = stored.format(layer)
+    return Finding("QP201", "packed-for-plain", "warning", f"{name} would be packed", (name,), fix=fix.format(name))
+
+
+def test_findings_that_differ_in_a_layer_read_as_one() -> None:
+    findings = (router(3), PACKED, *(router(layer) for layer in range(4, 61)))
+    assert render([Checked("ckpt", findings, 61)]).startswith(
+        "warning QP201 packed-for-plain at ckpt (58 alike)\n"
+        "  model.layers.{3..60}.mlp.gate would be packed\n"
+        "  58 modules: model.layers.{3..60}.mlp.gate\n"
+        "  fix:\n"
+        "      model.layers.{3..60}.mlp.gate: unquantized\n\n"
+        "error QP201 "
+    )
+    assert len(render([Checked("ckpt", findings, 61)], "concise").splitlines()) == 59
+    assert render([Checked("ckpt", findings, 61)]).endswith("1 error, 58 warnings in ckpt; 61 layers checked\n")
+
+
+@given(st.lists(st.text(alphabet="a.#01 \0\n{}", max_size=12), max_size=6))
+def test_grouping_keeps_every_finding(messages: list[str]) -> None:
+    findings = [Finding("QP201", "n", "error", message, (message,), fix=message) for message in messages]
+    groups = grouped(findings)
+    assert sum(group.count for group in groups) == len(findings)
+    assert {name for group in groups for name in group.finding.modules} == set(messages)
+
+
+def test_fixes_are_never_merged_into_more_than_they_say() -> None:
+    findings = (router(1, fix="{0}, {0}.x: unquantized"), router(2, fix="{0}, {0}.x: unquantized"))
+    report = render([Checked("ckpt", findings, 2)])
+    for layer in (1, 2):
+        name = f"model.layers.{layer}.mlp.gate"
+        assert f"      {name}, {name}.x: unquantized\n" in report
 
 
 def test_sentences_are_wrapped_to_the_width() -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from qpolicy.lint.finding import Finding
+from qpolicy.lint.reporters.alike import Group, grouped
 from qpolicy.lint.reporters.checked import Checked, counted, is_clean, tally
 from qpolicy.lint.reporters.escape import escape, escape_lines
 from qpolicy.lint.reporters.names import listed
 from qpolicy.lint.reporters.paint import Paint
 
-_MODULES_SHOWN = 8
+_MODULES_SHOWN = 20
 _INDENT = "  "
 _HANGING = "      "
 
@@ -27,15 +27,17 @@ def report(checked: Sequence[Checked], paint: Paint, width: int) -> str:
 
 
 def _section(checked: Checked, paint: Paint, width: int) -> Iterator[str]:
-    for finding in checked.findings:
-        yield from _paragraph(checked, finding, paint, width)
+    for group in grouped(checked.findings):
+        yield from _paragraph(checked, group, paint, width)
         yield ""
     yield summary(checked, paint)
 
 
-def _paragraph(checked: Checked, finding: Finding, paint: Paint, width: int) -> Iterator[str]:
+def _paragraph(checked: Checked, group: Group, paint: Paint, width: int) -> Iterator[str]:
+    finding = group.finding
     head = f"{paint(finding.severity, finding.severity)} {paint(finding.code, 'strong')} {escape(finding.name)}"
-    yield f"{head} {paint('at', 'quiet')} {escape(checked.place_of(finding))}"
+    alike = f" ({group.count} alike)" if group.count > 1 else ""
+    yield f"{head} {paint('at', 'quiet')} {escape(checked.place_of(finding))}{alike}"
     for line in finding.message.splitlines():
         yield from _wrapped(escape(line), width)
     if finding.excerpt:
