@@ -76,7 +76,17 @@ def _built(world: World) -> Iterable[StoredModule]:
     modules = (module for module in checkpoint.modules.values() if module.kind in _ASKED_KINDS)
     if world.draft and not checkpoint.draft_modules:
         return modules
-    return (module for module in modules if checkpoint.is_draft_name(module.name) == world.draft)
+    built = [module for module in modules if checkpoint.is_draft_name(module.name) == world.draft]
+    return [*built, *_shared_heads(world, built)]
+
+
+def _shared_heads(world: World, built: list[StoredModule]) -> Iterable[StoredModule]:
+    """Return the target's head, which a draft without one of its own asks for as well."""
+    if world.row is None or any(module.kind == "lm_head" for module in built):
+        return ()
+    heads = dict.fromkeys(stored for _, prefixes in world.row.names for stored in prefixes)
+    found = (world.stored.modules.get(name) for name in heads)
+    return [module for module in found if module is not None and module.kind == "lm_head"]
 
 
 def _ask(world: World, stored: str, modules: list[StoredModule]) -> Ask:

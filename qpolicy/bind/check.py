@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from qpolicy.bind.resolve import Sets, parse_pattern, selectors
+from qpolicy.bind.resolve import Sets, parse_pattern
 from qpolicy.lang import PolicySyntaxError, SyntaxIssue
 from qpolicy.lang.source import Source
-from qpolicy.lang.tree import Document, PatternRef, Selector, SetRef
+from qpolicy.lang.tree import Document, PatternRef, Selector, SetRef, Statement
+from qpolicy.lang.walk import selectors_of
 from qpolicy.paths import PatternError
 
 _PATTERN = "QP013"
+
+
+def pattern_issues(statements: Iterable[Statement], source: Source) -> tuple[SyntaxIssue, ...]:
+    """Return every malformed pattern of some statements, each at its own place."""
+    return tuple(
+        issue for statement in statements for one in selectors_of(statement) for issue in _malformed(one, source)
+    )
 
 
 def check_patterns(document: Document, source: Source) -> Document:
     """Parse every pattern of the policy.
 
     Raises:
-        PolicySyntaxError: With every malformed pattern, each at its own place.
+        PolicySyntaxError: With every malformed pattern.
     """
-    issues = tuple(
-        issue for statement in document.statements for one in selectors(statement) for issue in _bad(one, source)
-    )
+    issues = pattern_issues(document.statements, source)
     if issues:
         raise PolicySyntaxError(issues)
     return document
@@ -37,7 +43,7 @@ def check_continued_sets(document: Document, source: Source) -> Document:
     issues = tuple(
         issue
         for statement in document.statements
-        for one in selectors(statement)
+        for one in selectors_of(statement)
         if isinstance(one, SetRef) and one.rest is not None
         for issue in _closed(one, sets, source)
     )
@@ -46,7 +52,7 @@ def check_continued_sets(document: Document, source: Source) -> Document:
     return document
 
 
-def _bad(selector: Selector, source: Source) -> Iterator[SyntaxIssue]:
+def _malformed(selector: Selector, source: Source) -> Iterator[SyntaxIssue]:
     if isinstance(selector, PatternRef):
         text, offset = selector.text, 0
     elif selector.rest is not None:

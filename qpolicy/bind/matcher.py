@@ -11,7 +11,7 @@ from qpolicy.bind.combine import combine
 from qpolicy.bind.decision import Decision, Member
 from qpolicy.bind.facts import ModuleFacts
 from qpolicy.bind.kleene import Truth, evaluate
-from qpolicy.bind.names import stored_name
+from qpolicy.bind.names import asked_name, stored_name
 from qpolicy.bind.passes import Binding
 from qpolicy.bind.rule import BoundRule
 from qpolicy.errors import BindError
@@ -95,7 +95,7 @@ class Matcher:
             return Decision.refused(self, module, kind or "linear", str(error))
         names = self.binding.world.stored.members(stored)
         kind = kind or self._kind(names)
-        answers = Answers(self.binding, module, kind)
+        answers = Answers(self.binding, self._as_asked(module, stored), kind)
         if kind == "attention":
             return combine(self, module, kind, (self._attention(stored, answers),), (), answers)
         members = tuple(self._member(name, kind, answers) for name in names or (stored,))
@@ -165,6 +165,13 @@ class Matcher:
         if not world.draft or world.checkpoint is None:
             return module
         return stored_name(world.row, world.checkpoint, module, world.stored.is_stored)
+
+    def _as_asked(self, module: str, stored: str) -> str:
+        """Return the engine's spelling of a draft's name: the list is read as the engine asks, never by the other."""
+        world = self.binding.world
+        if module != stored or world.checkpoint is None:
+            return module
+        return asked_name(world.row, world.checkpoint, stored)
 
     def _kind(self, names: tuple[str, ...]) -> str:
         modules = self.binding.world.stored.modules

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from qpolicy.bind.check import pattern_issues
 from qpolicy.bind.matcher import Matcher
 from qpolicy.bind.passes import POLICY_PASSES, Binding, bind_all
 from qpolicy.bind.world import ENGINES, World
 from qpolicy.checkpoint import FUSED, Checkpoint
 from qpolicy.errors import BindError, QPolicyError
-from qpolicy.lang import decode
+from qpolicy.lang import PolicySyntaxError, decode
 from qpolicy.lang import parse as parse_document
 from qpolicy.lang.source import Source
 from qpolicy.lang.tree import Document
@@ -69,10 +70,20 @@ def parse(text: str, *, filename: str = "<policy>") -> Policy:
         PolicySyntaxError: With every mistake found, each with its line, column and a fix.
     """
     source = Source(filename, text)
-    document = parse_document(source)
+    document = _document(source)
     for step in POLICY_PASSES:
         document = step(document, source)
     return Policy(document, source)
+
+
+def _document(source: Source) -> Document:
+    try:
+        return parse_document(source)
+    except PolicySyntaxError as error:
+        # The statements that could be read may hold malformed patterns: one run reports all mistakes of a file.
+        broken = {issue.span.start for issue in error.errors}
+        more = (issue for issue in pattern_issues(error.statements, source) if issue.span.start not in broken)
+        raise PolicySyntaxError(sorted((*error.errors, *more), key=lambda issue: issue.span.start)) from None
 
 
 def load(path: str | Path) -> Policy:

@@ -6,22 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from qpolicy.checkpoint import Checkpoint, draft_patterns
-from qpolicy.lang.tree import (
-    About,
-    And,
-    Condition,
-    Document,
-    Drop,
-    Expect,
-    Let,
-    Not,
-    Or,
-    PathIn,
-    PatternRef,
-    Rule,
-    Selector,
-    Statement,
-)
+from qpolicy.lang.tree import Document, Let, PatternRef, Selector
 from qpolicy.paths import Pattern
 
 parse_pattern = cache(Pattern.parse)
@@ -66,33 +51,3 @@ class Sets:
             return patterns
         rest = parse_pattern(selector.rest)
         return tuple(pattern.then(rest) for pattern in patterns)
-
-
-def selectors(statement: Statement) -> Iterable[Selector]:
-    """Iterate over every selector of a statement, those in its condition included."""
-    match statement:
-        case Let():
-            yield from statement.selectors
-        case Rule():
-            yield from statement.selectors
-            if statement.condition is not None:
-                yield from condition_selectors(statement.condition)
-        case Drop():
-            yield statement.scope
-            yield from condition_selectors(statement.condition)
-        case Expect():
-            yield statement.selector
-
-
-def condition_selectors(condition: Condition) -> Iterable[Selector]:
-    """Iterate over the selectors in a condition."""
-    match condition:
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from condition_selectors(part)
-        case Not(part):
-            yield from condition_selectors(part)
-        case About():
-            yield condition.selector
-        case PathIn():
-            yield from condition.selectors

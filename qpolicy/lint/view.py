@@ -8,7 +8,7 @@ from functools import cached_property
 from qpolicy.bind import Ask, Decision, Matcher, Policy, askers, asks, no_policy
 from qpolicy.checkpoint import Checkpoint, StoredModule
 from qpolicy.lang.tree import About, Flag
-from qpolicy.lint.conditions import facts_of
+from qpolicy.lang.walk import condition_of, facts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +110,10 @@ class View:
         """Whether a condition of the policy asks what the list excludes."""
         if self.policy is None:
             return False
-        conditions = (getattr(statement, "condition", None) for statement in self.policy.document.statements)
         return any(
             isinstance(fact, Flag | About) and fact.name == "excluded"
-            for condition in conditions
-            if condition is not None
-            for fact in facts_of(condition)
+            for statement in self.policy.document.statements
+            for fact in facts_of(condition_of(statement))
         )
 
     @property

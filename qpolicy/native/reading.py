@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from qpolicy.native import prepare
 from qpolicy.native.config import Entry, Group, NativeConfig
@@ -12,6 +13,8 @@ from qpolicy.native.index import EntryIndex
 from qpolicy.native.mapper import Mapper
 from qpolicy.native.records import Kind, Record, find_record, producer_of
 from qpolicy.native.schemes import Choice, Search, Targets, find_scheme
+
+Outcome: TypeAlias = Literal["unquantized", "quantized", "error"]
 
 _NONE = Kind(otherwise="unquantized")
 
@@ -30,7 +33,7 @@ class Answer:
         members: For a layer refused because its members disagree: those excluded, and the others.
     """
 
-    outcome: str | None
+    outcome: Outcome | None
     scheme: str | None
     excluded: bool
     entries: tuple[Entry, ...]

@@ -55,6 +55,13 @@ def test_both_spellings_of_a_draft_get_the_same_answer(tmp_path: Path) -> None:
     assert by_engine.members[0].name == by_disk.members[0].name == "mtp.layers.0.mlp.up_proj"
 
 
+def test_the_list_is_read_by_the_engines_spelling_whichever_is_asked(tmp_path: Path) -> None:
+    # The engine asks for the draft's layer by a name of the target's, and so the target's entry answers.
+    matcher = bound("", small_checkpoint(tmp_path, NEXT, compressed(["model.layers.0.mlp.up_proj"])), draft=True)
+    assert matcher.decide("model.layers.0.mlp.up_proj").outcome == "unquantized"
+    assert matcher.decide("mtp.layers.0.mlp.up_proj").outcome == "unquantized"
+
+
 def test_a_target_of_the_same_name_is_not_the_draft(tmp_path: Path) -> None:
     checkpoint = small_checkpoint(tmp_path, NEXT, compressed())
     rule = "when not has(weight_packed): unquantized"
@@ -101,4 +108,5 @@ def test_the_names_that_an_engine_will_ask(tmp_path: Path) -> None:
     assert {(ask.name, ask.stored) for ask in draft} == {
         ("model.layers.0.mlp.up_proj", "mtp.layers.0.mlp.up_proj"),
         ("fc", "mtp.fc"),
+        ("model.shared_head.head", "lm_head"),
     }

@@ -35,6 +35,13 @@ def test_every_bad_pattern_is_reported_at_once() -> None:
     assert [issue.span.line for issue in caught.value.errors] == [2, 3, 3]
 
 
+def test_bad_patterns_and_other_mistakes_are_reported_together() -> None:
+    with pytest.raises(PolicySyntaxError) as caught:
+        qpolicy.parse("qpolicy 1\na..b: native\nlm_head unquantized\n*.{2..1}: native\n")
+    assert [(issue.span.line, issue.code) for issue in caught.value.errors][::2] == [(2, "QP013"), (4, "QP013")]
+    assert len(caught.value.errors) == 3
+
+
 def test_a_policy_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(qpolicy.QPolicyError, match=r"nowhere\.qpolicy: cannot read this policy file: No such file"):
         qpolicy.load(tmp_path / "nowhere.qpolicy")

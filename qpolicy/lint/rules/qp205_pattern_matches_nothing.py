@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qpolicy.bind.resolve import parse_pattern, selectors
+from qpolicy.bind.resolve import parse_pattern
 from qpolicy.lang.tree import Expect, PatternRef
+from qpolicy.lang.walk import selectors_of
 from qpolicy.lint.check import Check, Code
 from qpolicy.lint.finding import Finding, Severity
 from qpolicy.lint.names import known_names, looks_misspelt, nearest, told
@@ -31,7 +32,7 @@ def find(view: View) -> Iterator[Finding]:
     for statement in view.policy.document.statements:
         if isinstance(statement, Expect):
             continue
-        written = [one for one in selectors(statement) if isinstance(one, PatternRef)]
+        written = [one for one in selectors_of(statement) if isinstance(one, PatternRef)]
         index = PatternIndex([[parse_pattern(one.text)] for one in written])
         matched = {position for name in names for position in index.matches(name)}
         for position, one in enumerate(written):
