@@ -119,11 +119,11 @@ def test_json_report_of_nothing() -> None:
 
 
 def test_many_modules_are_bounded_and_counted() -> None:
-    names = tuple(f"model.{letter * 3}" for letter in "abcdefghijkl")
+    names = tuple(f"model.{letter * 3}" for letter in "abcdefghijklmnopqrstuvwx")
     report = render([Checked("ckpt", (Finding("QP201", "n", "error", "m", names),), 1)], width=1000)
-    assert "  12 modules: model.aaa, " in report
-    assert "model.hhh and 4 more\n" in report
-    assert "model.iii" not in report
+    assert "  24 modules: model.aaa, " in report
+    assert "model.ttt and 4 more\n" in report
+    assert "model.uuu" not in report
 
 
 def router(layer: int, stored: str = "model.layers.{}.mlp.gate", fix: str = "{}: unquantized") -> Finding:
