@@ -82,7 +82,7 @@ class Question:
         """Return the entries about experts that contain this name, if it is about experts too."""
         if "experts" not in self.name or "gate_up_proj" in self.name:
             return ()
-        return tuple(i.entry for i in self.index.items if "experts" in i.text and self.name in i.text)
+        return tuple(item.entry for item in self.index.about_experts if self.name in item.text)
 
     def own_or_class(self) -> Hits:
         """Compare the list with the name and with the names of the layer's class."""

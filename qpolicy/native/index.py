@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from qpolicy.native.config import Entry, NativeConfigError
 from qpolicy.native.operators import OPERATORS, Operator
@@ -58,6 +59,11 @@ class EntryIndex:
                 raise NativeConfigError(self._refusal(place, error.reason))
         self._first_broken = min(broken, default=None)
         self._broken = broken
+
+    @cached_property
+    def about_experts(self) -> tuple[Item, ...]:
+        """The items that mention experts."""
+        return tuple(item for item in self.items if "experts" in item.text)
 
     def hits(self, name: str, classes: Iterable[str] = ()) -> Hits:
         """Compare every item with a name.

@@ -10,7 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
+
+from qpolicy.native import characters
 
 _STEPS = 200_000
 
@@ -21,155 +24,164 @@ class Spent(Exception):  # noqa: N818 - it reports a state, the caller decides w
 
 @dataclass(slots=True)
 class _Run:
+    """One name being matched."""
+
     name: str
-    flags: int
     steps: int = _STEPS
-    fitting: dict[tuple[str, Any], int] = field(default_factory=dict)
+    places: dict[str, int] = field(default_factory=dict)
+    """The places of each character, as bits."""
 
-    def spend(self) -> None:
-        self.steps -= 1
-        if self.steps < 0:
-            raise Spent
+    def __post_init__(self) -> None:
+        for place, character in enumerate(self.name):
+            self.places[character] = self.places.get(character, 0) | 1 << place
 
 
-def match(tree: Any, name: str) -> bool:
-    """Tell whether the pattern matches from the start of the name.
+_Step = Callable[[_Run, int], int]
+"""Takes the positions reached before a node to those reached behind it."""
+
+
+class Positions:
+    """A compiled pattern.
 
     Args:
         tree: A parse tree for which `qpolicy.native.cost.judge` says ``simple``.
-        name: The name.
-
-    Raises:
-        Spent: More than a fixed number of steps would be needed.
     """
-    return _sequence(_Run(name, tree.state.flags), tree, 1) != 0
+
+    def __init__(self, tree: Any) -> None:
+        flags = tree.state.flags
+        self._step = _sequence(tree, flags)
+        self._needed = "" if flags & re.IGNORECASE else _needed(tree)
+
+    def match(self, name: str) -> bool:
+        """Tell whether the pattern matches from the start of the name.
+
+        Raises:
+            Spent: More than a fixed number of steps would be needed.
+        """
+        return self._needed in name and self._step(_Run(name), 1) != 0
 
 
-def _sequence(run: _Run, tree: Any, reached: int) -> int:
+def _needed(tree: Any) -> str:
+    """Return the longest text that every match contains, as far as it is easily seen."""
+    runs = [""]
     for node, argument in tree:
+        if str(node) == "LITERAL":
+            runs[-1] += chr(argument)
+        else:
+            runs.append("")
+    return max(runs, key=len)
+
+
+def _sequence(tree: Any, flags: int) -> _Step:
+    steps = [_COMPILE.get(str(node), _character)(str(node), argument, flags) for node, argument in tree]
+    return partial(_follow, steps)
+
+
+def _follow(steps: list[_Step], run: _Run, reached: int) -> int:
+    run.steps -= 1 + len(steps)
+    if run.steps < 0:
+        raise Spent
+    for step in steps:
         if not reached:
             return 0
-        run.spend()
-        reached = _STEP.get(str(node), _one_character)(run, (node, argument), reached)
+        reached = step(run, reached)
     return reached
 
 
-def _one_character(run: _Run, node: Any, reached: int) -> int:
-    operation, argument = str(node[0]), node[1]
-    key = (operation, id(argument) if isinstance(argument, list) else argument)
-    if key not in run.fitting:
-        run.fitting[key] = sum(1 << place for place, one in enumerate(run.name) if _fits(run, node, one))
-    return (reached & run.fitting[key]) << 1
+def _fitting(fits: Callable[[str], bool], run: _Run) -> int:
+    return sum(places for character, places in run.places.items() if fits(character))
 
 
-def _fits(run: _Run, node: Any, character: str) -> bool:
-    operation, argument = str(node[0]), node[1]
-    if operation == "ANY":
-        return character != "\n" or bool(run.flags & re.DOTALL)
-    spellings = {character}
-    if run.flags & re.IGNORECASE:
-        spellings |= {character.lower(), character.upper()}
-    if operation == "IN":
-        return _in_class(argument, spellings)
-    return any(ord(spelling) == argument for spelling in spellings if len(spelling) == 1) == (operation == "LITERAL")
+def _character(operation: str, argument: Any, flags: int) -> _Step:
+    fits = characters.test(operation, argument, flags)
+    return lambda run, reached: (reached & _fitting(fits, run)) << 1
 
 
-def _in_class(members: list[Any], spellings: set[str]) -> bool:
-    negated = str(members[0][0]) == "NEGATE"
-    found = any(_MEMBER[str(kind)](argument, one) for kind, argument in members[negated:] for one in spellings)
-    return found != negated
+def _repeat(operation: str, argument: Any, flags: int) -> _Step:
+    least, most, body = int(argument[0]), int(argument[1]), argument[2]
+    once = _sequence(body, flags)
+    single = len(body) == 1 and str(body[0][0]) in characters.OPERATIONS
+    endless = partial(_star, characters.test(str(body[0][0]), body[0][1], flags)) if single else None
+
+    def step(run: _Run, reached: int) -> int:
+        reached = _at_least(once, least, run, reached)
+        if endless is not None and most - least >= len(run.name):
+            return endless(run, reached)
+        return _at_most(once, most - least, run, reached)
+
+    return step
 
 
-def _is_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
+def _star(fits: Callable[[str], bool], run: _Run, reached: int) -> int:
+    """Follow one character repeated without end: adding carries each position through its run of fitting places."""
+    fitting = _fitting(fits, run)
+    return (((reached & fitting) + fitting) ^ fitting) | reached
 
 
-_MEMBER: dict[str, Callable[[Any, str], bool]] = {
-    "LITERAL": lambda argument, one: len(one) == 1 and ord(one) == argument,
-    "RANGE": lambda argument, one: len(one) == 1 and argument[0] <= ord(one) <= argument[1],
-    "CATEGORY": lambda argument, one: _CATEGORY[str(argument)](one),
-}
-_CATEGORY: dict[str, Callable[[str], bool]] = {
-    "CATEGORY_DIGIT": str.isdecimal,
-    "CATEGORY_NOT_DIGIT": lambda one: not one.isdecimal(),
-    "CATEGORY_SPACE": str.isspace,
-    "CATEGORY_NOT_SPACE": lambda one: not one.isspace(),
-    "CATEGORY_WORD": _is_word,
-    "CATEGORY_NOT_WORD": lambda one: not _is_word(one),
-}
-
-
-def _repeat(run: _Run, node: Any, reached: int) -> int:
-    least, most, body = node[1]
-    for _ in range(least):
-        before, reached = reached, _sequence(run, body, reached)
+def _at_least(once: _Step, count: int, run: _Run, reached: int) -> int:
+    for _ in range(count):
+        before, reached = reached, once(run, reached)
         if reached in (0, before):
             break
-    if not reached:
-        return 0
-    every, fresh, count = reached, reached, int(least)
-    while fresh and count < most:
-        fresh = _sequence(run, body, fresh) & ~every
+    return reached
+
+
+def _at_most(once: _Step, count: int, run: _Run, reached: int) -> int:
+    every = fresh = reached
+    while fresh and count > 0:
+        fresh = once(run, fresh) & ~every
         every |= fresh
-        count += 1
+        count -= 1
     return every
 
 
-def _branch(run: _Run, node: Any, reached: int) -> int:
-    found = 0
-    for branch in node[1][1]:
-        found |= _sequence(run, branch, reached)
-    return found
+def _branch(operation: str, argument: Any, flags: int) -> _Step:
+    branches = [_sequence(branch, flags) for branch in argument[1]]
+
+    def step(run: _Run, reached: int) -> int:
+        found = 0
+        for branch in branches:
+            found |= branch(run, reached)
+        return found
+
+    return step
 
 
-def _group(run: _Run, node: Any, reached: int) -> int:
-    return _sequence(run, node[1][3], reached)
+def _assertion(operation: str, argument: Any, flags: int) -> _Step:
+    direction, body = argument
+    inside, wanted = _sequence(body, flags), operation == "ASSERT"
+    width = body.getwidth()[0] if direction < 0 else None
+
+    def step(run: _Run, reached: int) -> int:
+        places = (place for place in range(reached.bit_length()) if reached >> place & 1)
+        return sum(1 << place for place in places if _holds(inside, width, run, place) == wanted)
+
+    return step
 
 
-def _assertion(run: _Run, node: Any, reached: int) -> int:
-    direction, body = node[1]
-    wanted = str(node[0]) == "ASSERT"
-    kept = 0
-    for place in range(reached.bit_length()):
-        if reached >> place & 1 and _holds(run, direction, body, place) == wanted:
-            kept |= 1 << place
-    return kept
+def _holds(inside: _Step, width: int | None, run: _Run, place: int) -> bool:
+    if width is None:
+        return inside(run, 1 << place) != 0
+    return place >= width and bool(inside(run, 1 << (place - width)) >> place & 1)
 
 
-def _holds(run: _Run, direction: int, body: Any, place: int) -> bool:
-    if direction > 0:
-        return _sequence(run, body, 1 << place) != 0
-    width = body.getwidth()[0]
-    return place >= width and bool(_sequence(run, body, 1 << (place - width)) >> place & 1)
+def _anchor(operation: str, argument: Any, flags: int) -> _Step:
+    holds = characters.ANCHORS[str(argument)]
+
+    def step(run: _Run, reached: int) -> int:
+        places = (place for place in range(reached.bit_length()) if reached >> place & 1)
+        return sum(1 << place for place in places if holds(run.name, place))
+
+    return step
 
 
-def _anchor(run: _Run, node: Any, reached: int) -> int:
-    name = run.name
-    return reached & sum(1 << place for place in range(len(name) + 1) if _ANCHOR[str(node[1])](name, place))
-
-
-def _at_boundary(name: str, place: int) -> bool:
-    before = place > 0 and _is_word(name[place - 1])
-    after = place < len(name) and _is_word(name[place])
-    return before != after
-
-
-_ANCHOR: dict[str, Callable[[str, int], bool]] = {
-    "AT_BEGINNING": lambda name, place: place == 0,
-    "AT_BEGINNING_STRING": lambda name, place: place == 0,
-    "AT_END": lambda name, place: place == len(name) or (place == len(name) - 1 and name[place] == "\n"),
-    "AT_END_STRING": lambda name, place: place == len(name),
-    "AT_BOUNDARY": _at_boundary,
-    # Python before 3.14 finds no place at all inside an empty string that is not a boundary.
-    "AT_NON_BOUNDARY": lambda name, place: bool(name) and not _at_boundary(name, place),
-}
-_STEP: dict[str, Callable[[_Run, Any, int], int]] = {
+_COMPILE: dict[str, Callable[[str, Any, int], _Step]] = {
     "MAX_REPEAT": _repeat,
     "MIN_REPEAT": _repeat,
     "BRANCH": _branch,
-    "SUBPATTERN": _group,
+    "SUBPATTERN": lambda operation, argument, flags: _sequence(argument[3], flags),
     "ASSERT": _assertion,
     "ASSERT_NOT": _assertion,
     "AT": _anchor,
-    "FAILURE": lambda run, node, reached: 0,
+    "FAILURE": lambda operation, argument, flags: lambda run, reached: 0,
 }

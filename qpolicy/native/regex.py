@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from qpolicy.native import cost, positions
+from qpolicy.native import cost
+from qpolicy.native.positions import Positions, Spent
 
 LONGEST_PATTERN = 10_000
 LONGEST_QUICK_NAME = 256
@@ -46,15 +47,15 @@ class Regex:
 
     Attributes:
         text: The pattern.
-        quick: True when ``re`` itself is safe on names of ordinary length.
         plain: True when it may stand as one alternative in a larger pattern: no flags, no groups that are referred to.
+        compiled: The pattern for ``re``, when ``re`` is safe on names of ordinary length.
+        positions: The pattern for the bounded matcher, when it can express it. One of the two is always there.
     """
 
     text: str
-    quick: bool
     plain: bool
     compiled: re.Pattern[str] | None
-    tree: Any
+    positions: Positions | None
 
     def match(self, name: str) -> bool:
         """Tell whether the pattern matches from the start of the name, as ``re.match`` does.
@@ -64,11 +65,11 @@ class Regex:
         """
         if self.compiled is not None and len(name) <= LONGEST_QUICK_NAME:
             return self.compiled.match(name) is not None
-        if self.tree is None:
+        if self.positions is None:
             raise RegexError(f"it cannot be matched in bounded time on a name of {len(name)} characters", broken=False)
         try:
-            return positions.match(self.tree, name)
-        except positions.Spent:
+            return self.positions.match(name)
+        except Spent:
             raise RegexError("matching it takes too many steps", broken=False) from None
 
 
@@ -87,10 +88,10 @@ def compile_regex(text: str) -> Regex:
         raise RegexError("its groups are nested too deeply", broken=False)
     if verdict.quick:
         compiled = _guarded(lambda: re.compile(text))
-        return Regex(text, True, verdict.plain, compiled, tree if verdict.simple else None)
+        return Regex(text, verdict.plain, compiled, Positions(tree) if verdict.simple else None)
     if not verdict.simple:
         raise RegexError("it could backtrack forever and uses what cannot be bounded", broken=False)
-    return Regex(text, False, False, None, tree)
+    return Regex(text, False, None, Positions(tree))
 
 
 def _guarded(act: Callable[[], Any]) -> Any:
