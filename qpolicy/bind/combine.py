@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
 from qpolicy.bind.answers import Answers
 from qpolicy.bind.decision import Decision, Member, Problem
-
-if TYPE_CHECKING:
-    from qpolicy.bind.matcher import Matcher
+from qpolicy.bind.facts import WorldFacts
 
 _SHOWN = 4
 
 
 def combine(
-    matcher: Matcher, module: str, kind: str, members: tuple[Member, ...], warnings: tuple[str, ...], answers: Answers
+    module: str,
+    kind: str,
+    members: tuple[Member, ...],
+    answers: Answers,
+    facts: WorldFacts,
+    explainer: Callable[[Decision], str],
 ) -> Decision:
     """Return the decision for an engine name from those of its members.
 
     Args:
-        matcher: The matcher that was asked.
         module: The engine's name.
         kind: The kind that the engine asked it as.
         members: The members' decisions, at least one.
-        warnings: What was noticed on the way.
         answers: What each decision comes to for this name.
+        facts: The facts about the checkpoint as a whole.
+        explainer: Says why, for a person.
     """
-    problem, told = _problem(matcher, module, kind, members)
+    problem, told = _problem(module, kind, members, facts)
     deciding = next((member for member in members if member.action != "native"), members[0])
     return Decision(
         module=module,
@@ -37,20 +39,20 @@ def combine(
         scheme=None if problem or deciding.rule is None else deciding.rule.decision.scheme,
         rule=deciding.rule,
         members=members,
-        warnings=warnings,
+        warnings=(),
         reason=told or deciding.reason,
         problem=problem,
         native=answers.native,
-        matcher=matcher,
+        explainer=explainer,
     )
 
 
-def _problem(matcher: Matcher, module: str, kind: str, members: Sequence[Member]) -> tuple[Problem, str]:
+def _problem(module: str, kind: str, members: Sequence[Member], facts: WorldFacts) -> tuple[Problem, str]:
     if told := _refusal(members):
         return "refused", told
     if told := _disagreement(module, members):
         return "disagree", told
-    if told := _half_excluded(matcher, module, kind, members):
+    if told := _half_excluded(module, kind, members, facts):
         return "half-excluded", told
     return "", ""
 
@@ -77,11 +79,10 @@ def _told(outcome: str | None, scheme: str | None, group: Sequence[Member]) -> s
     return f"{_names(member.name for member in group)} {named} by {', '.join(sorted(rules))}"
 
 
-def _half_excluded(matcher: Matcher, module: str, kind: str, members: Sequence[Member]) -> str:
+def _half_excluded(module: str, kind: str, members: Sequence[Member], facts: WorldFacts) -> str:
     """Say which members a list excludes when it excludes some of them and no rule decides any."""
     if len(members) < 2 or any(member.action != "native" for member in members):
         return ""
-    facts = matcher.binding.facts
     truths = [(member.name, facts.excluded(member.name, kind)) for member in members]
     excluded = [name for name, truth in truths if truth is True]
     kept = [name for name, truth in truths if truth is False]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
-
-from qpolicy.bind.explain import explain
 
 Problem: TypeAlias = Literal["", "refused", "disagree", "half-excluded"]
 
 if TYPE_CHECKING:
-    from qpolicy.bind.matcher import Matcher
     from qpolicy.bind.rule import BoundRule
     from qpolicy.lang.tree import Action, Outcome
     from qpolicy.native import Answer
@@ -57,7 +55,7 @@ class Decision:
             members are decided differently) or ``half-excluded`` (the list names some members only); else empty.
         native: What the engine makes of the checkpoint's own list for this name, whatever was decided; None when
             there is no list to read.
-        matcher: The matcher that was asked; explanations need it.
+        explainer: Says why, for a person.
     """
 
     module: str
@@ -71,13 +69,13 @@ class Decision:
     reason: str
     problem: Problem
     native: Answer | None
-    matcher: Matcher = field(compare=False, repr=False)
+    explainer: Callable[[Decision], str] = field(compare=False, repr=False)
 
     @classmethod
-    def refused(cls, matcher: Matcher, module: str, kind: str, reason: str) -> Decision:
+    def refused(cls, module: str, kind: str, reason: str, explainer: Callable[[Decision], str]) -> Decision:
         """Return the error for a name that cannot be looked up at all."""
-        return cls(module, kind, "error", "error", None, None, (), (), reason, "refused", None, matcher)
+        return cls(module, kind, "error", "error", None, None, (), (), reason, "refused", None, explainer)
 
     def explain(self) -> str:
         """Return the decision with every rule that was tried, every clause's truth and the nearest miss."""
-        return explain(self)
+        return self.explainer(self)

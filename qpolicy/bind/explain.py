@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
+from qpolicy.bind.decision import Decision, Member
 from qpolicy.bind.facts import ModuleFacts
 from qpolicy.bind.kleene import Clause, Truth, trace
+from qpolicy.bind.lookup import Lookup
 from qpolicy.bind.rule import BoundRule
 from qpolicy.paths import nearest_misses
-
-if TYPE_CHECKING:
-    from qpolicy.bind.decision import Decision, Member
-    from qpolicy.bind.matcher import Matcher
 
 _WORDS: dict[Truth, str] = {True: "true", False: "false", None: "unknown"}
 _MISSES = 3
 
 
-def explain(decision: Decision) -> str:
-    """Return the explanation of a decision, several lines long."""
-    return "\n".join(_lines(decision))
+def explain(decision: Decision, lookup: Lookup) -> str:
+    """Return the explanation of a decision, several lines long.
+
+    Args:
+        decision: The decision.
+        lookup: The lookup of the matcher that made it.
+    """
+    return "\n".join(_lines(decision, lookup))
 
 
-def _lines(decision: Decision) -> Iterator[str]:
+def _lines(decision: Decision, lookup: Lookup) -> Iterator[str]:
     yield f"{decision.module} ({decision.kind}): {verdict(decision)}"
     if decision.reason:
         yield f"  because {decision.reason}"
     if decision.native is not None:
         yield f"  the checkpoint's own list: {decision.native.outcome or 'not readable'} ({decision.native.why})"
-    for group in _alike(decision):
+    for group in _alike(decision, lookup):
         yield ""
-        yield from _member_lines(decision, group)
+        yield from _member_lines(decision, group, lookup)
     for warning in decision.warnings:
         yield f"  warning: {warning}"
 
@@ -45,24 +47,24 @@ def verdict(decision: Decision) -> str:
     return f"{outcome}{scheme}{action}{by}"
 
 
-def _alike(decision: Decision) -> Iterable[list[Member]]:
+def _alike(decision: Decision, lookup: Lookup) -> Iterable[list[Member]]:
     """Put members together that went the same way, so that 768 projections of an experts layer read as one."""
     groups: dict[object, list[Member]] = {}
     for member in decision.members:
-        facts = decision.matcher.facts(member.name, decision.kind)
+        facts = lookup.facts(member.name, decision.kind)
         evidence = facts.tensors.evidence if facts.tensors else None
         groups.setdefault((member.action, member.outcome, member.rule, evidence), []).append(member)
     return groups.values()
 
 
-def _member_lines(decision: Decision, group: list[Member]) -> Iterator[str]:
+def _member_lines(decision: Decision, group: list[Member], lookup: Lookup) -> Iterator[str]:
     member = group[0]
-    facts = decision.matcher.facts(member.name, decision.kind)
+    facts = lookup.facts(member.name, decision.kind)
     more = f" and {len(group) - 1} more like it" if len(group) > 1 else ""
     tensors = facts.tensors
     yield f"  {member.name}{more}: {tensors.evidence if tensors else 'no tensors on disk'}"
-    yield from _drop_lines(decision.matcher)
-    tried = decision.matcher.candidates(facts.aliases)
+    yield from _drop_lines(lookup)
+    tried = lookup.candidates(facts.aliases)
     for rule in tried:
         yield from _rule_lines(rule, facts)
         if rule is member.rule:
@@ -71,14 +73,14 @@ def _member_lines(decision: Decision, group: list[Member]) -> Iterator[str]:
         yield f"    {member.rule.place}: {member.rule.text}  -> decides"
         return
     yield "    no rule decides; the checkpoint's own list is asked (native)"
-    yield from _miss_lines(decision.matcher, member.name, tried)
+    yield from _miss_lines(lookup, member.name, tried)
 
 
-def _drop_lines(matcher: Matcher) -> Iterator[str]:
-    for drop in matcher.binding.drops:
+def _drop_lines(lookup: Lookup) -> Iterator[str]:
+    for drop in lookup.binding.drops:
         if drop.rule.condition is not None:
             yield f"    {drop.rule.place}: {drop.rule.text}  -> {_WORDS[drop.truth]}"
-            yield from _clause_lines(trace(drop.rule.condition, matcher.binding.facts.ask), drop.rule)
+            yield from _clause_lines(trace(drop.rule.condition, lookup.binding.facts.ask), drop.rule)
 
 
 def _rule_lines(rule: BoundRule, facts: ModuleFacts) -> Iterator[str]:
@@ -96,8 +98,8 @@ def _clause_lines(clause: Clause, rule: BoundRule) -> Iterator[str]:
         yield f"        {' '.join(rule.source.slice(fact.node.span).split())} is {_WORDS[fact.truth]}"
 
 
-def _miss_lines(matcher: Matcher, name: str, tried: tuple[BoundRule, ...]) -> Iterator[str]:
-    others = [rule for rule in matcher.binding.rules if rule not in tried and rule.patterns]
+def _miss_lines(lookup: Lookup, name: str, tried: tuple[BoundRule, ...]) -> Iterator[str]:
+    others = [rule for rule in lookup.binding.rules if rule not in tried and rule.patterns]
     patterns = {pattern: rule for rule in reversed(others) for pattern in rule.patterns or ()}
     for miss in nearest_misses(tuple(patterns), name, _MISSES):
         yield f"    nearest miss: {patterns[miss.pattern].place}: {miss.pattern}: {miss.text}"
