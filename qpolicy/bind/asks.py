@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from qpolicy.bind.matcher import Matcher
 from qpolicy.bind.names import asked_name
 from qpolicy.bind.world import World
-from qpolicy.checkpoint import Checkpoint, StoredModule, container_of, fused_names
+from qpolicy.checkpoint import Checkpoint, StoredModule, container_of
 
 _ASKED_KINDS = frozenset({"linear", "moe", "lm_head", "embedding"})
 
@@ -63,7 +63,7 @@ def layer_name(world: World, stored: str) -> str:
     container = container_of(stored)
     if container is not None:
         return container
-    for fused in fused_names(stored, world.packed):
+    for fused in world.stored.fused(stored):
         if fused not in world.stored.modules and len(world.stored.members(fused)) > 1:
             return fused
     return stored

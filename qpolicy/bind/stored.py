@@ -4,40 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from qpolicy.checkpoint import Checkpoint, StoredModule, container_of, fused_names
+from qpolicy.checkpoint import Checkpoint, StoredModule, container_of, fused_of
 
 QUANTIZABLE = frozenset({"linear", "moe", "lm_head"})
-_HEADS = ("lm_head",)
-_EMBEDDINGS = ("embed_tokens", "word_embeddings", "wte")
 
 
 class StoredIndex:
     """Finds the stored modules behind a name, and the names that a stored module goes by.
 
     Args:
-        modules: The stored modules by name.
+        checkpoint: The checkpoint; without one, nothing is stored.
         packed: Fused name to the names of its parts.
-        tied: Whether the checkpoint's head shares the embedding's tensors.
     """
 
-    def __init__(
-        self, modules: Mapping[str, StoredModule], packed: Mapping[str, Sequence[str]], tied: bool = False
-    ) -> None:
-        self.modules = modules
+    def __init__(self, checkpoint: Checkpoint | None, packed: Mapping[str, Sequence[str]]) -> None:
+        self.modules: Mapping[str, StoredModule] = {} if checkpoint is None else checkpoint.modules
+        self._checkpoint = checkpoint
         self._packed = packed
-        self._tied = tied
+        self._fused_of = fused_of(packed)
         self._inside: dict[str, list[str]] = {}
-        for name in modules:
+        for name in self.modules:
             container = container_of(name)
             if container is not None:
                 self._inside.setdefault(container, []).append(name)
-
-    @classmethod
-    def of(cls, checkpoint: Checkpoint | None, packed: Mapping[str, Sequence[str]]) -> StoredIndex:
-        """Return the index of a checkpoint; without one, an empty index."""
-        if checkpoint is None:
-            return cls({}, packed)
-        return cls(checkpoint.modules, packed, checkpoint.tied)
 
     def members(self, name: str) -> tuple[str, ...]:
         """Return the stored modules that a name in the stored spelling stands for.
@@ -56,18 +45,20 @@ class StoredIndex:
         """Whether anything on disk goes by this name."""
         return bool(self.members(name))
 
+    def fused(self, name: str) -> tuple[str, ...]:
+        """Return the names of the fused layers that a module may be part of."""
+        head, dot, leaf = name.rpartition(".")
+        return tuple(f"{head}{dot}{fused}" for fused in self._fused_of.get(leaf, ()))
+
     def aliases(self, name: str) -> tuple[str, ...]:
         """Return the names by which a pattern may catch this module: its own, then fused and container names."""
         container = container_of(name)
-        fused = fused_names(name, self._packed)
-        return (name, *fused) if container is None else (name, *fused, container)
+        own = (name, *self.fused(name))
+        return own if container is None else (*own, container)
 
     def tensors_of(self, name: str) -> StoredModule | None:
         """Return the module whose tensors a stored name has; a tied head has its embedding's."""
-        module = self.modules.get(name)
-        if module is not None or not self._tied or name.rpartition(".")[2] not in _HEADS:
-            return module
-        return next((found for found in self.modules.values() if found.name.rpartition(".")[2] in _EMBEDDINGS), None)
+        return None if self._checkpoint is None else self._checkpoint.find(name)
 
     def quantizable(self) -> Iterable[StoredModule]:
         """Iterate over the modules that a format could quantize: linear, experts and heads."""

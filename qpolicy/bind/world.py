@@ -35,7 +35,7 @@ class World:
     @cached_property
     def stored(self) -> StoredIndex:
         """The checkpoint's modules as the asker sees them."""
-        return StoredIndex.of(self.checkpoint, self.packed)
+        return StoredIndex(self.checkpoint, self.packed)
 
     @cached_property
     def config(self) -> NativeConfig | None:

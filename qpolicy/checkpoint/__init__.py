@@ -2,7 +2,7 @@
 
 from qpolicy.checkpoint.checkpoint import Checkpoint, draft_patterns, open_checkpoint
 from qpolicy.checkpoint.dtypes import DTYPES
-from qpolicy.checkpoint.families import FUSED, container_of, fused_names
+from qpolicy.checkpoint.families import FUSED, container_of, fused_names, fused_of
 from qpolicy.checkpoint.modules import Kind, StoredModule
 from qpolicy.checkpoint.tensor import Problem, Tensor
 
@@ -17,5 +17,6 @@ __all__ = [
     "container_of",
     "draft_patterns",
     "fused_names",
+    "fused_of",
     "open_checkpoint",
 ]

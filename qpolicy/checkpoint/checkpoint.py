@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ _WORDS = re.compile(r"(?:^|\.)(?:embed_tokens|wte|word_embeddings|tok_embeddings
 _DRAFT_LAYER = re.compile(r"(?:model\.|language_model\.)?mtp(?:_layers|\.layers)?\.(\d+)\.")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Checkpoint:
     """A checkpoint folder, as its headers and config files describe it.
 
@@ -76,13 +77,13 @@ class Checkpoint:
         """The number of layers of the target model, if the config says it."""
         return self.configs.num_hidden_layers
 
-    @property
+    @cached_property
     def draft_layers(self) -> int:
         """The number of next-token-prediction layers: by the config, or else as many as are stored as ``mtp``."""
         stored = (_DRAFT_LAYER.match(name) for name in self.modules)
         return self.configs.draft_layers or len({found[1] for found in stored if found})
 
-    @property
+    @cached_property
     def tied(self) -> bool:
         """Whether ``lm_head`` has the embedding's weights: by the config, or else because none is stored."""
         said = self.configs.tie_word_embeddings
@@ -107,7 +108,7 @@ class Checkpoint:
     def _outside_layers(self) -> Iterator[StoredModule]:
         return (module for name, module in self.modules.items() if not _NUMBERED.search(name))
 
-    @property
+    @cached_property
     def draft_modules(self) -> tuple[StoredModule, ...]:
         """The stored modules of the draft, in file order."""
         return tuple(module for name, module in self.modules.items() if self.is_draft_name(name))

@@ -31,12 +31,13 @@ FUSED: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """A fused layer's last segment to those of its parts."""
 
 
-def _inverse(packed: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+def fused_of(packed: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Return the reverse of a packed mapping: a part's last segment to those of the fused layers it may be part of."""
     parts = {part for row in packed.values() for part in row}
     return {part: tuple(fused for fused, row in packed.items() if part in row and part != fused) for part in parts}
 
 
-_FUSED_OF = _inverse(FUSED)
+_FUSED_OF = fused_of(FUSED)
 
 
 def fused_names(name: str, packed: Mapping[str, Sequence[str]] = FUSED) -> tuple[str, ...]:
@@ -50,7 +51,7 @@ def fused_names(name: str, packed: Mapping[str, Sequence[str]] = FUSED) -> tuple
         The fused names, ``("a.qkv_proj",)`` for ``"a.q_proj"``; empty for a module that is part of none.
     """
     stem, dot, last = name.rpartition(".")
-    fused = _FUSED_OF.get(last, ()) if packed is FUSED else _inverse(packed).get(last, ())
+    fused = _FUSED_OF.get(last, ()) if packed is FUSED else fused_of(packed).get(last, ())
     return tuple(f"{stem}{dot}{other}" for other in fused)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal, TypeAlias
 
 from qpolicy.checkpoint.dtypes import PACKED_DTYPES
@@ -25,9 +25,11 @@ _TOP_LEVEL_HEADS = frozenset({"head", "output"})  # DeepSeek V4 and Mistral's ow
 _STACKED_BY_PARENT = frozenset({"moe", "block_sparse_moe"})  # Step 3.5 and Granite stack experts without the word
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StoredModule:
     """One module of a checkpoint.
+
+    Without slots, so that what is asked again and again is worked out once.
 
     Attributes:
         name: Its dotted name on disk.
@@ -44,17 +46,17 @@ class StoredModule:
         """Its tensors without their sizes."""
         return tuple((own, t.dtype, None if t.shape is None else len(t.shape)) for own, t in self.tensors.items())
 
-    @property
+    @cached_property
     def kind(self) -> Kind | None:
         """What kind of layer it is, from names and shapes; None for what no format quantizes (norms, convolutions)."""
         return kind_of(self.name, self.signature)
 
-    @property
+    @cached_property
     def quantized(self) -> bool | None:
         """Whether its tensors are quantized; None where they do not tell."""
         return judge(self.format, self.signature).quantized
 
-    @property
+    @cached_property
     def evidence(self) -> str:
         """The tensors that :attr:`quantized` follows from."""
         return judge(self.format, self.signature).evidence

@@ -16,11 +16,20 @@ CODE = Code(
 )
 
 
+_WARNINGS = frozenset(
+    {"no-headers", "odd-name", "duplicate-key", "ignored-value", "several-indexes", "unlisted-shard"}
+)
+_ABOUT_FILES = frozenset({"missing-shard", "unlisted-shard"})
+
+
 def find(view: View) -> Iterator[Finding]:
     """Report what the checkpoint reader noticed."""
     for problem in view.checkpoint.problems:
         yield CODE.finding(
-            problem.message, modules=tuple(problem.tensors), file=str(view.checkpoint.path / problem.file)
+            problem.message,
+            modules=() if problem.kind in _ABOUT_FILES else problem.tensors,
+            file=str(view.checkpoint.path / problem.file),
+            severity="warning" if problem.kind in _WARNINGS else "error",
         )
 
 
