@@ -95,6 +95,8 @@ def read_config(quantization: Mapping[str, Any], where: str = "quantization_conf
     """
     if not isinstance(quantization, Mapping):
         raise NativeConfigError(published.complaint(where, "an object", quantization))
+    if published.is_too_deep(quantization):
+        raise NativeConfigError(f"{where}: its objects are nested too deeply; correct the checkpoint's config file")
     method = _method(quantization, where)
     dialect = published.dialect_of(method, quantization)
     model = published.MODELS.get(dialect)

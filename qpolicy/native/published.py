@@ -6,6 +6,7 @@ spellings. What is *not* tolerated is a known key of a wrong type: a list whose 
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ Scheme = dict[str, Any]
 
 # A list of a million numbers is one mistake, not a million.
 _SHOWN = 10
+_DEEPEST = 30
 _DIALECTS = {
     "compressed-tensors": "compressed-tensors",
     "compressed_tensors": "compressed-tensors",
@@ -115,6 +117,19 @@ class Fp8(Published):
 MODELS: dict[str, type[Published]] = {"compressed-tensors": CompressedTensors, "quark": Quark, "fp8": Fp8}
 
 
+def is_too_deep(published: object) -> bool:
+    """Tell whether a config is nested more deeply than any that is meant seriously."""
+    level = [published]
+    for _ in range(_DEEPEST):
+        inner = [
+            part.values() if isinstance(part, Mapping) else part for part in level if isinstance(part, Mapping | list)
+        ]
+        level = [item for part in inner for item in part]
+        if not level:
+            return False
+    return True
+
+
 def dialect_of(method: str, quantization: Mapping[str, Any]) -> str:
     """Return the dialect of a config: a key of `MODELS`, or else a name for what it is."""
     dialect = _DIALECTS.get(method.lower(), method)
@@ -139,8 +154,8 @@ def describe(error: ValidationError, where: str) -> str:
 
 def complaint(where: str, wanted: str, found: object) -> str:
     """Write one fault: the place, what was expected, what is there, and the fix."""
-    shown = repr(found)
-    shown = shown if len(shown) <= 60 else shown[:57] + "..."
+    # Bounded in depth as well as in length: what was found may be hostile.
+    shown = reprlib.repr(found)
     return f"{where}: expected {wanted}, found {shown} ({type(found).__name__}); correct the checkpoint's config file"
 
 

@@ -20,6 +20,7 @@ _ROOTS = ("model.", "model.", "", "language_model.model.", "model.language_model
 _LAYERS = ("layers.0.", "layers.1.", "layers.10.", "layers.11.", "layers.61.", "decoder.")
 _LEAVES = {
     "linear": (
+        *("self_attn.qkv_proj", "mlp.gate_up_proj", "mlp.shared_expert.gate_up_proj") * 2,
         *(f"self_attn.{leaf}_proj" for leaf in ("q", "k", "v", "o", "qkv", "q_b", "kv_b")),
         "self_attn.fused_qkv_a_proj_with_mqa",
         "self_attn.q_a_proj",

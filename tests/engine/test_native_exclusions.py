@@ -108,7 +108,9 @@ def _real_verdict(ask: Callable[[], bool]) -> Verdict:
 def _our_verdict(pair: Pair, config: dict[str, Any]) -> tuple[Verdict, str]:
     mapper = None if pair.mapper is None else Mapper(**pair.mapper)
     # An engine's matching functions know no kinds; a linear layer is the one that is asked under its own name.
-    listed = engine_reading(read_config(config), "sglang", pair.packed, mapper).listed(pair.name, "linear")
+    reading = engine_reading(read_config(config), "sglang", pair.packed, mapper)
+    listed = reading.listed(pair.name, "linear")
+    assert set(listed.entries) <= set(reading.matching(pair.name, "linear")), pair
     if listed.error is not None:
         return REFUSED, listed.step
     return "excluded" if listed.excluded else "kept", listed.step

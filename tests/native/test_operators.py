@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qpolicy.native.operators import OPERATORS
+
+
+def _segment_run(entry: str, name: str) -> bool:
+    entry, name = entry.rstrip("."), name.rstrip(".")
+    return entry == name or f".{entry}." in f".{name}."
+
+
+SLOW: dict[str, Callable[[str, str], bool]] = {
+    "equality": lambda entry, name: entry == name,
+    "dotted-suffix": lambda entry, name: entry == name or name.endswith("." + entry),
+    "raw-suffix": lambda entry, name: name.endswith(entry),
+    "segment-run": _segment_run,
+    "glob": lambda entry, name: fnmatch.fnmatchcase(name, entry),
+    "regex": lambda entry, name: re.match(entry, name) is not None,
+}
+SEGMENTS = st.sampled_from(("a", "b", "gate", "gate_proj", "1", "11", "mlp", ""))
+NAMES = st.lists(SEGMENTS, min_size=1, max_size=5).map(".".join)
+GLOBS = st.lists(
+    st.sampled_from(("a", "b", "*", "**", "?", ".", "[ab]", "[!a]", "[", "]", "[]a]", "[*]", "1")), max_size=6
+).map("".join)
+
+
+def test_every_operator_has_a_slow_definition() -> None:
+    assert SLOW.keys() == OPERATORS.keys()
+
+
+@settings(max_examples=300)
+@pytest.mark.parametrize("operator", ["equality", "dotted-suffix", "raw-suffix", "segment-run", "regex"])
+@given(entries=st.lists(NAMES, max_size=6), name=NAMES)
+def test_looking_up_is_comparing_one_by_one(operator: str, entries: list[str], name: str) -> None:
+    loaded = OPERATORS[operator](list(enumerate(entries)), {})
+    assert sorted(set(loaded.fitting(name))) == [
+        place for place, entry in enumerate(entries) if SLOW[operator](entry, name)
+    ]
+
+
+@settings(max_examples=400)
+@given(entries=st.lists(GLOBS, max_size=4), name=st.text(alphabet="ab.1[]*\n", max_size=8))
+def test_globs_are_those_of_the_standard_library(entries: list[str], name: str) -> None:
+    loaded = OPERATORS["glob"](list(enumerate(entries)), {})
+    assert sorted(loaded.fitting(name)) == [
+        place for place, entry in enumerate(entries) if fnmatch.fnmatchcase(name, entry)
+    ]
+
+
+def test_many_expressions_are_tried_behind_joint_ones() -> None:
+    entries = [rf"model.layers.{number}\." for number in range(350)]
+    loaded = OPERATORS["regex"](list(enumerate(entries)), {})
+    assert list(loaded.fitting("model.layers.311.mlp")) == [311]
+    assert list(loaded.fitting("model.layers.11.mlp")) == [11]
+    assert list(loaded.fitting("lm_head")) == []

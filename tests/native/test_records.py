@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from qpolicy.native import exclusion, prepare, schemes
+from qpolicy.native.operators import OPERATORS
+from qpolicy.native.records import _records, class_names, find_record, producer_of
+
+
+def test_every_verb_of_the_data_has_a_meaning_and_every_meaning_is_used() -> None:
+    records = set(map(id, _records().values()))
+    every = [record for record in {id(one): one for one in _records().values()}.values() if id(record) in records]
+    kinds = [kind for record in every for kind in record.kinds.values()]
+    assert {step for record in every for step in record.steps} == set(exclusion._STEPS) == set(exclusion._TOUCHING)
+    assert {step for kind in kinds for step in kind.steps} == set(schemes._STEPS)
+    assert {trait for kind in kinds for trait in kind.unsupported} == set(schemes._TRAITS)
+    assert {circumstance for kind in kinds for circumstance in kind.bypass} == set(prepare.BYPASSES)
+    assert {rewrite for record in every for rewrite in record.rewrite + record.rewrite_mapped} == set(prepare._REWRITES)
+    assert {name for record in every for name in record.refuses} == set(prepare._REFUSALS)
+    operators = {
+        one for record in every for clause in record.clauses + record.target_clauses for one in clause.operators
+    }
+    assert operators == set(OPERATORS)
+
+
+def test_every_record_cites_its_source_and_every_producer_has_one() -> None:
+    for record in _records().values():
+        assert record.version
+        assert all(".py" in source for source in record.source)
+    for dialect in ("compressed-tensors", "quark", "fp8"):
+        assert find_record(dialect, producer_of(dialect) or "") is not None
+        assert find_record(dialect, "sglang") is not None
+    assert producer_of("unknown:awq") is None
+
+
+def test_the_newest_version_answers_to_the_bare_name() -> None:
+    newest, older = find_record("fp8", "transformers"), find_record("fp8", "transformers 5.19.0")
+    assert newest is not None
+    assert older is not None
+    assert (newest.version, older.version) == ("5.24.0", "5.19.0")
+
+
+def test_each_layer_has_a_class() -> None:
+    assert class_names("sglang", "linear", "qkv_proj") == ("QKVParallelLinear",)
+    assert class_names("sglang", "linear", "anything") == ("ReplicatedLinear",)
+    assert class_names("torch", "embedding", "embed_tokens")[0] == "Embedding"
+    assert class_names("nowhere", "linear", "q_proj") == ()
