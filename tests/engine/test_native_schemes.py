@@ -112,7 +112,8 @@ def _compare(
 def _count(tally: Tally, pair: Pair, answer: Answer) -> None:
     tally.counts.update(("pairs", "mapped" if pair.mapper else "plain"))
     tally.counts.update([REFUSED if answer.outcome == "error" else str(answer.outcome)])
-    tally.counts.update(["matched"] * (answer.outcome != UNQUANTIZED or answer.excluded))
+    unmatched = answer.outcome == UNQUANTIZED and not answer.excluded
+    tally.counts.update(["matched"] * (not unmatched and "the scheme of all layers" not in answer.why))
     tally.counts.update(reason for reason in REASONS if reason in answer.why)
     by_shard = answer.why.startswith("quantization_config.config_groups") and "the class" not in answer.why
     tally.counts.update([SHARDS] * (by_shard and not answer.why.endswith(f"fits {pair.name}")))
