@@ -1,0 +1,29 @@
+"""Makes sure that all ranks decide alike before any of them builds."""
+
+from __future__ import annotations
+
+from qpolicy.sglang import compat
+from qpolicy.sglang.session import Session
+from qpolicy.sglang.stop import PolicyStop
+
+_NONE = "no policy"
+
+
+def demand(session: Session | None) -> None:
+    """Compare this rank's policy and checkpoint with those of the other ranks.
+
+    Every rank takes part, also one without a policy: it may be the one that lacks the file.
+
+    Args:
+        session: This rank's session, or None.
+
+    Raises:
+        PolicyStop: They differ; raised on every rank.
+    """
+    mine = (_NONE, _NONE) if session is None else (session.digest, str(session))
+    everyone = compat.gather(mine)
+    if len({digest for digest, _ in everyone}) > 1:
+        told = "\n".join(f"  rank {rank}: {digest[:12]} {where}" for rank, (digest, where) in enumerate(everyone))
+        raise PolicyStop(
+            f"the ranks would decide differently; give all of them the same policy and checkpoint:\n{told}"
+        )
