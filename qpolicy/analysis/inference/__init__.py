@@ -1,0 +1,6 @@
+"""Writes the policy that a checkpoint already follows: which modules are plain, in as few patterns as the names allow."""
+
+from qpolicy.analysis.inference.infer import Inferred, infer
+from qpolicy.analysis.inference.short import infer_with_facts
+
+__all__ = ["Inferred", "infer", "infer_with_facts"]
