@@ -1,0 +1,88 @@
+"""Builds the real model class of a checkpoint on the meta device."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from qpolicy.sglang.rehearse_follow import follow
+from qpolicy.sglang.rehearse_job import Job, Rehearsed
+from qpolicy.sglang.rehearse_neutral import neutral_config
+from qpolicy.sglang.rehearse_record import layers_of, recording
+from qpolicy.sglang.standin import Standing
+
+
+def rehearse(job: Job, standing: Standing) -> Rehearsed:
+    """Build the model and follow its load; a failure to build is part of what is returned.
+
+    Args:
+        job: What to build.
+        standing: The path that SGLang takes in this process.
+    """
+    del standing
+    result, start = Rehearsed(), time.monotonic()
+    try:
+        with checkout(job.folder) as folder:
+            _rehearse(job, folder, result)
+    except Exception as error:
+        result.error = f"{type(error).__name__}: {error}"[:1000]
+    result.seconds = round(time.monotonic() - start, 3)
+    return result
+
+
+def _rehearse(job: Job, folder: str, result: Rehearsed) -> None:
+    from sglang.srt.configs.load_config import LoadConfig  # noqa: PLC0415
+    from sglang.srt.configs.model_config import ModelConfig  # noqa: PLC0415
+    from sglang.srt.model_loader import loader  # noqa: PLC0415
+    from sglang.srt.model_loader.utils import get_model_architecture, set_default_torch_dtype  # noqa: PLC0415
+
+    # Remote code is never run: SGLang has its own config classes for the models that it supports.
+    config = ModelConfig(folder, is_draft_model=job.draft, dtype="bfloat16", trust_remote_code=False)
+    load = LoadConfig(load_format="safetensors", draft_model_idx=job.draft_index)
+    model_class, result.architecture = get_model_architecture(config)
+    result.model = model_class.__name__
+    quantization = neutral_config() if job.neutral else loader._get_quantization_config(config, load)
+    with recording() as made, set_default_torch_dtype(config.dtype), torch.device("meta"):
+        model = loader._initialize_model(config, load, quantization)
+    result.layers = layers_of(model, made)
+    result.packed = _packed(model, quantization)
+    result.mapper = _mapper(model_class, config)
+    if job.tensors:
+        follow(model, job.tensors, result, limit=job.limit)
+
+
+@contextmanager
+def checkout(folder: str) -> Iterator[str]:
+    """Yield a folder of links to a checkpoint's files, with a config that names no remote code.
+
+    It is a new folder each time because SGLang keeps configs by path.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        for file in Path(folder).iterdir():
+            if file.name != "config.json" and file.suffix != ".py":
+                Path(name, file.name).symlink_to(file.resolve())
+        config = json.loads(Path(folder, "config.json").read_text(encoding="utf-8"))
+        config.pop("auto_map", None)
+        Path(name, "config.json").write_text(json.dumps(config), encoding="utf-8")
+        yield name
+
+
+def _packed(model: Any, quantization: Any) -> dict[str, list[str]]:
+    mapping = getattr(model, "packed_modules_mapping", None) or getattr(quantization, "packed_modules_mapping", {})
+    return {fused: list(parts) for fused, parts in mapping.items() if not isinstance(parts, dict)}
+
+
+def _mapper(model_class: Any, config: Any) -> dict[str, dict[str, str | None]]:
+    get = getattr(model_class, "get_hf_to_sglang_mapper", None)
+    mapper = get(config.hf_config) if get is not None else getattr(model_class, "hf_to_sglang_mapper", None)
+    if mapper is None:
+        return {}
+    kinds = {kind: dict(getattr(mapper, f"orig_to_new_{kind}", {})) for kind in ("substr", "prefix", "suffix")}
+    return {kind: names for kind, names in kinds.items() if names}

@@ -1,0 +1,54 @@
+"""A quantization config of no format: every layer that asks it gets plain weights."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+
+def neutral_config() -> Any:
+    """Return a new config that answers every question with plain weights."""
+    return _neutral_class()()
+
+
+@cache
+def _neutral_class() -> Any:
+    from sglang.srt.layers.linear import LinearBase  # noqa: PLC0415
+    from sglang.srt.layers.quantization.base_config import QuantizationConfig  # noqa: PLC0415
+    from sglang.srt.layers.quantization.unquant import UnquantizedLinearMethod  # noqa: PLC0415
+
+    class Neutral(QuantizationConfig):  # type: ignore[misc]
+        ignore: tuple[str, ...] = ()
+        exclude_modules: tuple[str, ...] = ()
+        ignored_layers: tuple[str, ...] = ()
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.packed_modules_mapping: dict[str, list[str]] = {}
+
+        @classmethod
+        def get_name(cls) -> str:
+            return "neutral"
+
+        def get_supported_act_dtypes(self) -> list[Any]:
+            return []
+
+        @classmethod
+        def get_min_capability(cls) -> int:
+            return 0
+
+        @staticmethod
+        def get_config_filenames() -> list[str]:
+            return []
+
+        @classmethod
+        def from_config(cls, config: Any) -> Any:
+            return cls()
+
+        def get_scaled_act_names(self) -> list[str]:
+            return []
+
+        def get_quant_method(self, layer: Any, prefix: str) -> Any:
+            return UnquantizedLinearMethod() if isinstance(layer, LinearBase) else None
+
+    return Neutral
