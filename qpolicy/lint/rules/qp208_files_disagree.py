@@ -16,9 +16,7 @@ CODE = Code(
 )
 
 
-_WARNINGS = frozenset(
-    {"no-headers", "odd-name", "duplicate-key", "ignored-value", "several-indexes", "unlisted-shard"}
-)
+_WARNINGS = frozenset({"no-headers", "odd-name", "duplicate-key", "ignored-value", "several-indexes", "unlisted-shard"})
 _ABOUT_FILES = frozenset({"missing-shard", "unlisted-shard"})
 
 
