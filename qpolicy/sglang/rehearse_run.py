@@ -7,14 +7,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from importlib.util import find_spec
 from pathlib import Path
 
 from qpolicy.errors import QPolicyError
 from qpolicy.sglang.rehearse_job import Job, Rehearsed
-from qpolicy.sglang.standin import INSTALL, EngineMissingError, Standing
+from qpolicy.sglang.standin import Standing, require_engine
 
 _WAIT = 0.2
 
@@ -62,20 +61,6 @@ def run_jobs(
             raise QPolicyError(f"the process that rehearses ended early; its last words:\n{_tail(log)}")
         first, *rest = (json.loads(line) for line in lines)
         return Standing(**first), [Rehearsed.from_json(data) for data in rest]
-
-
-def require_engine() -> None:
-    """Check that there is an engine to build models with.
-
-    Raises:
-        EngineMissingError: SGLang or PyTorch is not installed.
-    """
-    missing: Iterable[str] = [package for package in ("torch", "sglang") if find_spec(package) is None]
-    if missing:
-        raise EngineMissingError(
-            f"rehearsal builds SGLang's own model classes, but {' and '.join(missing)} cannot be imported here; "
-            f"install them in this environment: {INSTALL}"
-        )
 
 
 def _wait(process: subprocess.Popen[bytes], results: Path, advance: Callable[[int], None]) -> None:

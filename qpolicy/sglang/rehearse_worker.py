@@ -66,7 +66,8 @@ def _read(pipe: Any, child: int, limit: float) -> bytes:
     """Read all that the child writes; end the child when the time is over."""
     import select  # noqa: PLC0415
 
-    parts, end = [], time.monotonic() + limit
+    parts: list[bytes] = []
+    end = time.monotonic() + limit
     while True:
         ready, _, _ = select.select([pipe], [], [], max(0.0, end - time.monotonic()))
         if not ready:

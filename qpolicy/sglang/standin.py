@@ -63,6 +63,20 @@ class Standing:
     note: str
 
 
+def require_engine() -> None:
+    """Check that there is an engine to build models with.
+
+    Raises:
+        EngineMissingError: SGLang or PyTorch is not installed.
+    """
+    missing = [package for package in ("torch", "sglang") if find_spec(package) is None]
+    if missing:
+        raise EngineMissingError(
+            f"rehearsal builds SGLang's own model classes, but {' and '.join(missing)} cannot be imported here; "
+            f"install them in this environment: {INSTALL}"
+        )
+
+
 def stand_in(device: str = "sm90", *, ranks: int = 1, path: Path | None = None) -> Standing:
     """Stand in for a GPU and for the other ranks, then create SGLang's process groups.
 
@@ -74,11 +88,7 @@ def stand_in(device: str = "sm90", *, ranks: int = 1, path: Path | None = None) 
     Raises:
         EngineMissingError: SGLang is not installed.
     """
-    for package in ("torch", "sglang"):
-        if find_spec(package) is None:
-            raise EngineMissingError(
-                f"rehearsal builds SGLang's own model classes, but {package} is not installed; {INSTALL}"
-            )
+    require_engine()
     warnings.filterwarnings("ignore")
     os.environ.setdefault("SGLANG_LOGGING_LEVEL", "ERROR")
     standing = _take_path(device, path)
