@@ -1,16 +1,51 @@
-"""What a finding's module provides: one check."""
+"""What a finding's module provides: its page and one check."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from qpolicy.lang.source import Source, Span
-from qpolicy.lint.finding import Finding, Severity
+from qpolicy.lint.finding import Finding, Related, Severity
+from qpolicy.lint.repair import Repair
 from qpolicy.lint.view import View
 
 Find: TypeAlias = Callable[[View], Iterable[Finding]]
+Safety: TypeAlias = Literal["safe", "unsafe", "manual"]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A policy, a checkpoint, or both, as a code's page shows them.
+
+    Attributes:
+        policy: The policy's text; None where there is no policy.
+        checkpoint: The checkpoint in the notation of the pages (lines of a state and names, then ``config.json``);
+            None where the policy is looked at alone.
+    """
+
+    policy: str | None = None
+    checkpoint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a code's page says beyond its summary.
+
+    Attributes:
+        explanation: Why it is found and what it leads to, in Markdown.
+        bad: An example in which the code is found.
+        good: The same example, mended.
+        fix: How to mend it, in Markdown.
+        safety: ``safe`` if ``--fix`` mends it, ``unsafe`` if it does so with ``--unsafe-fixes`` only, else ``manual``.
+    """
+
+    explanation: str
+    bad: Example
+    good: Example
+    fix: str
+    safety: Safety = "manual"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +57,14 @@ class Code:
         name: In lower case with dashes.
         severity: What its findings usually are.
         summary: What it finds, in one sentence.
+        page: The rest of its page.
     """
 
     code: str
     name: str
     severity: Severity
     summary: str
+    page: Page | None = None
 
     def finding(
         self,
@@ -50,19 +87,26 @@ class Code:
         modules: tuple[str, ...] = (),
         fix: str | None = None,
         severity: Severity | None = None,
+        related: tuple[Related, ...] = (),
+        repair: Repair | None = None,
     ) -> Finding:
         """Return a finding of this code that points into a policy."""
+        end = source.span(span.end, span.end)
         return Finding(
-            self.code,
-            self.name,
-            severity or self.severity,
-            message,
-            modules,
-            source.name,
-            span.line,
-            span.column,
-            fix,
-            source.excerpt(span),
+            code=self.code,
+            name=self.name,
+            severity=severity or self.severity,
+            message=message,
+            modules=modules,
+            file=source.name,
+            line=span.line,
+            column=span.column,
+            fix=fix,
+            excerpt=source.excerpt(span),
+            end_line=end.line,
+            end_column=end.column,
+            related=related,
+            repair=repair,
         )
 
 

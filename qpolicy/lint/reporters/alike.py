@@ -29,7 +29,7 @@ def grouped(findings: Iterable[Finding]) -> list[Group]:
     """Return the findings, those that differ only in numbers inside module names as one, in order of their first."""
     groups: dict[object, list[Finding]] = {}
     for finding in findings:
-        same = replace(finding, modules=(), message="", fix=None)
+        same = replace(finding, modules=(), message="", fix=None, repair=None)
         groups.setdefault((same, _shape(finding.message), _shape(finding.fix or "")), []).append(finding)
     return [Group(_one(group), len(group)) for group in groups.values()]
 

@@ -1,0 +1,56 @@
+"""Edits that mend a policy's text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edit:
+    """A range of a policy's text and what to put in its place.
+
+    Attributes:
+        start: Offset of the first character that is replaced.
+        end: Offset after the last one.
+        text: The new text.
+    """
+
+    start: int
+    end: int
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """Edits that together mend one finding.
+
+    Attributes:
+        edits: The edits; they do not overlap.
+        safe: Whether the policy means the same afterwards, so that ``--fix`` may make them unasked.
+    """
+
+    edits: tuple[Edit, ...]
+    safe: bool
+
+
+def apply(text: str, edits: Iterable[Edit]) -> str:
+    """Return a text with edits made; they must not overlap."""
+    for edit in sorted(edits, reverse=True):
+        text = text[: edit.start] + edit.text + text[edit.end :]
+    return text
+
+
+def compatible(repairs: Iterable[Repair]) -> list[Edit]:
+    """Return the edits of as many whole repairs as can be made at once, the earlier before the later."""
+    chosen: list[Edit] = []
+    for repair in repairs:
+        edits = [edit for edit in repair.edits if edit not in chosen]
+        if not any(_touch(edit, other) for edit in edits for other in chosen):
+            chosen += edits
+    return chosen
+
+
+def _touch(one: Edit, other: Edit) -> bool:
+    """Whether two edits overlap or meet."""
+    return one.start <= other.end and other.start <= one.end
