@@ -44,10 +44,12 @@ class Script:
     Attributes:
         deciders: The deciding statements of each policy.
         groups: The groups of patterns that they ask about, by id.
+        draft: Whether the draft asks.
     """
 
     deciders: tuple[tuple[Decider, ...], ...]
     groups: tuple[tuple[Pattern, ...], ...]
+    draft: Formula
 
 
 def script(policies: Sequence[Policy]) -> Script:
@@ -55,7 +57,7 @@ def script(policies: Sequence[Policy]) -> Script:
     vocabulary = Vocabulary(fact for policy in policies for fact in _facts(policy))
     groups: dict[tuple[Pattern, ...], int] = {}
     deciders = tuple(tuple(_deciders(policy, vocabulary, groups)) for policy in policies)
-    return Script(deciders, tuple(groups))
+    return Script(deciders, tuple(groups), vocabulary.is_draft)
 
 
 def _facts(policy: Policy) -> Iterator[Fact]:

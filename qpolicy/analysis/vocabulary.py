@@ -37,6 +37,11 @@ class Vocabulary:
         """Whether the draft is under construction."""
         return v.draft()
 
+    @property
+    def is_draft(self) -> Formula:
+        """The fact ``draft``."""
+        return Atom(self.draft, frozenset([True]))
+
     @cached_property
     def checkpoint(self) -> Variable:
         """How much of a checkpoint is there."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 from typing import Any
 
@@ -34,7 +34,7 @@ class Module:
     name: str
     also: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         container = container_of(self.name)
         return (self.name, *self.also, *([container] if container else []))
@@ -171,10 +171,14 @@ class Brute:
         self.statements = [s for s in policy.document.statements if isinstance(s, Drop | Rule | Otherwise)]
         self._expand = _expander(policy.document)
         self._facts: dict[tree.Fact, Both] = {}
+        self._applied: dict[Module, list[int]] = {}
+        self._caught: dict[tuple[Selector, Module], tuple[bool, bool]] = {}
 
     def applies(self, module: Module) -> list[int]:
         """For each deciding statement, the situations in which it applies to a module."""
-        return [self._applies(one, module) for one in self.statements]
+        if module not in self._applied:
+            self._applied[module] = [self._applies(one, module) for one in self.statements]
+        return self._applied[module]
 
     def decides(self, module: Module) -> list[int]:
         """For each deciding statement, the situations in which it decides a module."""
@@ -196,12 +200,19 @@ class Brute:
         return here if statement.condition is None else here & self._truth(statement.condition, module)[0]
 
     def _selected(self, selectors: Iterable[Selector], module: Module) -> int:
-        spelled = numbered = False
-        for selector in selectors:
-            plain, late = self._expand(selector)
-            spelled = spelled or any(matches(p, n) for p in plain for n in module.names)
-            numbered = numbered or any(matches(p, n) for p in late for n in module.names)
-        return self.world.all if spelled else self.world.where("numbered", True) if numbered else 0
+        caught = [self._catches(selector, module) for selector in selectors]
+        if any(spelled for spelled, _ in caught):
+            return self.world.all
+        return self.world.where("numbered", True) if any(late for _, late in caught) else 0
+
+    def _catches(self, selector: Selector, module: Module) -> tuple[bool, bool]:
+        """Whether a selector catches a module by what is spelled, and by a layer's number that may be the draft's."""
+        key = (selector, module)
+        if key not in self._caught:
+            spelled, late = self._expand(selector)
+            by = [any(matches(p, n) for p in patterns for n in module.names) for patterns in (spelled, late)]
+            self._caught[key] = (by[0], by[1])
+        return self._caught[key]
 
     def _truth(self, condition: tree.Condition, module: Module) -> Both:
         match condition:

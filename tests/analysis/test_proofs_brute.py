@@ -16,8 +16,8 @@ from qpolicy.analysis.proof import Proof
 from qpolicy.analysis.prove import prove
 from qpolicy.analysis.situation import Situation
 
-COUNT = int(os.environ.get("QPOLICY_RANDOM_POLICIES", "240"))
-BATCH = max(COUNT // 24, 1)
+COUNT = int(os.environ.get("QPOLICY_RANDOM_POLICIES", "192"))
+BATCH = max(COUNT // 16, 1)
 
 
 def size(name: str) -> tuple[int, int]:
@@ -70,15 +70,12 @@ class Trial:
         assert size(witness.name) == min(lengths)
 
     def under(self, situation: Situation) -> int:
-        return self.world.under(translated(situation))
+        return self.world.under(situation.values)
 
 
 def module_of(situation: Situation) -> Module:
     return Module(situation.name, situation.also)
 
-
-def translated(situation: Situation) -> list[tuple[str, object]]:
-    return list(situation.values)
 
 
 @pytest.mark.parametrize("first", range(0, COUNT, BATCH))
