@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from qpolicy.bind import Policy
 from qpolicy.checkpoint import Checkpoint
+from qpolicy.lint.checks import CHECKS
 from qpolicy.lint.finding import Finding
-from qpolicy.lint.rules import CHECKS
 from qpolicy.lint.view import View
 
 

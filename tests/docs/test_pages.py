@@ -15,7 +15,7 @@ import qpolicy
 from qpolicy.cli.main import COMMANDS
 from qpolicy.lang import Source, format_source
 from qpolicy.lang.codes import CODES
-from qpolicy.lint.rules import CHECKS
+from qpolicy.lint.checks import CHECKS
 
 README = ROOT / "README.md"
 CHECKING = ROOT / "docs" / "checking.md"

@@ -9,8 +9,8 @@ from checkpoints import write_index
 from small import compressed, fp8, small_checkpoint
 
 import qpolicy
+from qpolicy.lint.checks import CHECKS
 from qpolicy.lint.finding import Finding
-from qpolicy.lint.rules import CHECKS
 from qpolicy.lint.run import run_checks
 
 E = "model.layers.0.mlp.experts"
