@@ -8,7 +8,7 @@ from qpolicy.bind import Decision
 from qpolicy.sglang import compat
 from qpolicy.sglang.as_quantized import with_scheme, without_exclusions
 from qpolicy.sglang.building import Asked, Build, current
-from qpolicy.sglang.compare import compare
+from qpolicy.sglang.compare import compare, engine_failure
 from qpolicy.sglang.names import stored_spelling
 from qpolicy.sglang.own_class import base_class
 from qpolicy.sglang.session import Session
@@ -82,7 +82,7 @@ def refused(decision: Decision, prefix: str) -> str:
 
 
 def _undecided(build: Build, config: Any, layer: Any, prefix: str, kind: str | None) -> Any:
-    method = _asked(config, layer, prefix)
+    method = _asked(build, None, config, layer, prefix)
     if not prefix and not compat.is_probe(layer):
         note_unnamed(build, layer, kind, method)
     elif prefix:
@@ -95,7 +95,7 @@ def _method(build: Build, decision: Decision, config: Any, layer: Any, prefix: s
         return compat.plain_method(decision.kind)
     if decision.action == "quantized":
         return _quantized(build, decision, config, layer, prefix)
-    return _asked(config, layer, prefix)
+    return _asked(build, decision, config, layer, prefix)
 
 
 def _quantized(build: Build, decision: Decision, config: Any, layer: Any, prefix: str) -> Any:
@@ -105,8 +105,8 @@ def _quantized(build: Build, decision: Decision, config: Any, layer: Any, prefix
         build.stop(
             f"{prefix}: {base_class(config).__name__} has no scheme '{scheme}' to give it\n  rule: {decision.rule}"
         )
-        return _asked(config, layer, prefix)
-    method = _asked(asked, layer, prefix)
+        return _asked(build, decision, config, layer, prefix)
+    method = _asked(build, decision, asked, layer, prefix)
     if compat.is_plain(method) and not compat.is_probe(layer):
         build.stop(
             f"{prefix} cannot be quantized: {base_class(config).__name__} has no scheme for this "
@@ -116,7 +116,7 @@ def _quantized(build: Build, decision: Decision, config: Any, layer: Any, prefix
     return method
 
 
-def _asked(config: Any, layer: Any, prefix: str) -> Any:
+def _asked(build: Build, decision: Decision | None, config: Any, layer: Any, prefix: str) -> Any:
     """Ask SGLang's own class, never a bound method: a config may be a copy with a list of its own."""
     base = base_class(config)
     try:
@@ -124,5 +124,6 @@ def _asked(config: Any, layer: Any, prefix: str) -> Any:
     except PolicyStop:
         raise
     except Exception as error:
+        raised = f"SGLang's {base.__name__} raised {type(error).__name__}: {error}"
         where = f"{prefix or 'a layer without a name'} ({type(layer).__name__})"
-        raise PolicyStop(f"{where}: SGLang's {base.__name__} raised {type(error).__name__}: {error}") from error
+        raise PolicyStop(f"{where}: {raised}{engine_failure(build, decision)}") from error

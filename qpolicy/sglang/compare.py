@@ -61,6 +61,17 @@ def source_text(decision: Decision) -> str:
     return f"the checkpoint's own list, {entries or 'no entry of which names the layer'} ({decision.native.why})"
 
 
+def engine_failure(build: Build, decision: Decision | None) -> str:
+    """Return what is known about a layer at which SGLang itself raised, as further lines of the message."""
+    if decision is None:
+        return ""
+    modules = build.session.members(decision)
+    lines = [f"on disk: {stored_text(modules) or 'no tensor of this name'}", f"decided by: {source_text(decision)}"]
+    if modules and not any(module.quantized for module in modules):
+        lines.append(f"fix: {_fix(build, decision, modules[0].name, plain=False)}")
+    return "".join(f"\n  {line}" for line in lines)
+
+
 def _contradiction(
     build: Build, decision: Decision, prefix: str, wrong: Sequence[StoredModule], plain: bool, expected: str
 ) -> str:
