@@ -1,0 +1,122 @@
+"""What the policy will say, before it is written: rules in order, and what holds for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from qpolicy.analysis.inference.cover import cover
+from qpolicy.analysis.inference.evidence import State
+from qpolicy.analysis.inference.groups import GROUPS, group_of, groups_in
+from qpolicy.analysis.inference.shapes import spelled
+from qpolicy.analysis.inference.sides import Sides
+from qpolicy.checkpoint import Checkpoint, draft_patterns
+from qpolicy.lang.tree import Action
+from qpolicy.paths import Pattern, PatternIndex
+
+DRAFT = "mtp"
+"""The set that the language itself knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRule:
+    """One rule.
+
+    Attributes:
+        patterns: What it matches, as texts of the language.
+        decision: ``unquantized`` or ``quantized``.
+        set: The name of the set that holds the patterns, or None for a rule that has them itself.
+    """
+
+    patterns: tuple[str, ...]
+    decision: State
+    set: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A policy that is not yet text.
+
+    Attributes:
+        rules: The rules, in order.
+        otherwise: What holds for every other layer.
+        drop: The condition under which the draft is dropped, or None.
+    """
+
+    rules: tuple[PlannedRule, ...]
+    otherwise: Action
+    drop: str | None = None
+
+    @property
+    def length(self) -> int:
+        """How many patterns it takes."""
+        return sum(len(rule.patterns) if rule.set != DRAFT else 1 for rule in self.rules)
+
+    def index(self) -> PatternIndex:
+        """Return the automaton that finds the rules that match a name, by position."""
+        return PatternIndex([[Pattern.parse(text) for text in rule.patterns] for rule in self.rules])
+
+
+def name_plain(checkpoint: Checkpoint, plain: Sequence[str], refused: Iterable[str]) -> tuple[PlannedRule, ...]:
+    """Return rules that name the plain modules: heads, groups that every reader knows, the draft, then the rest.
+
+    Args:
+        checkpoint: The checkpoint, which says what a head and what the draft is.
+        plain: The modules to name.
+        refused: The modules that no rule may match.
+    """
+    against = tuple(refused)
+    parts = dict(_parts(checkpoint, plain, against))
+    rules = [rule for key, names in parts.items() for rule in _rules(checkpoint, key, Sides.of(names, against))]
+    return _needed(rules, Sides.of(plain, against))
+
+
+def name_quantized(quantized: Iterable[str], refused: Iterable[str]) -> tuple[PlannedRule, ...]:
+    """Return rules that name quantized modules, one for each pattern."""
+    return _each(Sides.of(quantized, refused), "quantized")
+
+
+def _parts(
+    checkpoint: Checkpoint, plain: Sequence[str], refused: Sequence[str]
+) -> Iterator[tuple[str, list[str]]]:
+    """Sort the modules; a group of which some modules are refused is no group, its name would say too much."""
+    refusing = groups_in(refused)
+    whole_draft = not any(map(checkpoint.is_draft_name, refused))
+    sorted_: dict[str, list[str]] = {key: [] for key in ("head", *(group.name for group in GROUPS), DRAFT, "rest")}
+    for name in plain:
+        sorted_[_part(checkpoint, name, refusing, whole_draft)].append(name)
+    return ((key, names) for key, names in sorted_.items() if names)
+
+
+def _part(checkpoint: Checkpoint, name: str, refusing: set[str], whole_draft: bool) -> str:
+    if whole_draft and checkpoint.is_draft_name(name):
+        return DRAFT
+    if checkpoint.modules[name].kind == "lm_head":
+        return "head"
+    group = group_of(name)
+    return "rest" if group is None or group.name in refusing else group.name
+
+
+def _rules(checkpoint: Checkpoint, part: str, sides: Sides) -> tuple[PlannedRule, ...]:
+    if part == DRAFT:
+        return (PlannedRule(draft_patterns(checkpoint), "unquantized", DRAFT),)
+    if part == "rest":
+        return _each(sides, "unquantized")
+    patterns = tuple(map(spelled, cover(sides.wanted, sides.refused)))
+    return (PlannedRule(patterns, "unquantized", None if part == "head" else part),)
+
+
+def _each(sides: Sides, decision: State) -> tuple[PlannedRule, ...]:
+    return tuple(PlannedRule((spelled(shape),), decision) for shape in cover(sides.wanted, sides.refused))
+
+
+def _needed(rules: Sequence[PlannedRule], sides: Sides) -> tuple[PlannedRule, ...]:
+    """Leave out rules all of whose modules the others match too."""
+    index = Plan(tuple(rules), "native").index()
+    matched = [set(index.matches(name)) for name in sides.wanted]
+    kept = list(range(len(rules)))
+    for position in range(len(rules)):
+        if all(found - {position} for found in matched if position in found):
+            kept.remove(position)
+            matched = [found - {position} for found in matched]
+    return tuple(rules[position] for position in kept)
