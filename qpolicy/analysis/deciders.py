@@ -36,6 +36,11 @@ class Decider:
         """The line on which it starts, counted from 1."""
         return self.statement.span.line
 
+    @property
+    def is_rule(self) -> bool:
+        """Whether it is a rule, and neither a drop nor ``otherwise``."""
+        return isinstance(self.statement, Rule)
+
 
 @dataclass(frozen=True, slots=True)
 class Script:

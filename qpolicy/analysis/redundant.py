@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from qpolicy.analysis.limits import Limits
@@ -22,12 +22,14 @@ class Repeat:
 
     Attributes:
         statement: The rule or ``let``.
+        listed: The list.
         inner: What adds nothing.
         outer: What holds all its names.
         same: Whether both hold the same names.
     """
 
     statement: Statement
+    listed: tuple[Selector, ...]
     inner: Selector
     outer: Selector
     same: bool
@@ -75,7 +77,7 @@ def _lists(statement: Statement) -> Iterator[tuple[Selector, ...]]:
 
 
 class _List:
-    def __init__(self, selections: Selections, listed: Sequence[Selector], budget: Budget) -> None:
+    def __init__(self, selections: Selections, listed: tuple[Selector, ...], budget: Budget) -> None:
         self._listed = listed if len(listed) > 1 else ()
         self._names = [selections.names([one]) for one in self._listed]
         self._index = PatternIndex([(*one.spelled, *one.numbered) for one in self._names])
@@ -90,7 +92,7 @@ class _List:
                     continue
                 gone.add(inner)
                 same = self._within(outer, inner)
-                found.append(Repeat(statement, self._listed[inner], self._listed[outer], same))
+                found.append(Repeat(statement, self._listed, self._listed[inner], self._listed[outer], same))
                 break
         return found[::-1]
 

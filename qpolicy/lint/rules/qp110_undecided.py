@@ -1,0 +1,56 @@
+"""QP110: what could not be told in reasonable time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qpolicy.analysis import Analysis
+from qpolicy.lint.check import Code, Example, Page
+from qpolicy.lint.finding import Finding
+from qpolicy.lint.policy_check import PolicyCheck
+
+_FAR = ", ".join(f"**.x{number}.**.y{number}.**.z{number}.**" for number in range(12))
+
+CODE = Code(
+    "QP110",
+    "undecided",
+    "info",
+    "Whether a rule is ever reached, or a pattern adds anything, takes too long to tell.",
+    Page(
+        explanation="Answers about a policy are exact, and some policies can ask for more work than anybody would wait "
+        "for: many patterns with several `**` in the middle, or conditions with very many facts. The analysis then "
+        "stops and says so. The policy still means what it says.",
+        bad=Example(f"qpolicy 1\n\n{_FAR}: unquantized\n"),
+        good=Example("qpolicy 1\n\n**.{x0,x1,x2}.**: unquantized\n"),
+        fix="Use fewer `**` in one pattern, or fewer facts in one condition. Nothing has to be done.",
+    ),
+)
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    """Report each undecided statement; where all of them are, only the first."""
+    source = analysis.policy.source
+    undecided = [proof for proof in analysis.proofs if proof.verdict == "undecided"]
+    if undecided and len(undecided) == len(analysis.proofs):
+        first = undecided[0]
+        yield CODE.in_policy(
+            f"which rules are reached is undecided: it takes more than {first.budget} to tell their names apart",
+            source,
+            first.decider.statement.span,
+        )
+        undecided = []
+    for proof in undecided:
+        yield CODE.in_policy(
+            f"whether this is ever reached is undecided: it takes more than {proof.budget}",
+            source,
+            proof.decider.statement.span,
+        )
+    for statement in analysis.repeats.unsure:
+        yield CODE.in_policy(
+            f"whether each pattern adds something is undecided: it takes more than {analysis.repeats.budget}",
+            source,
+            statement.span,
+        )
+
+
+CHECK = PolicyCheck(CODE, find)
