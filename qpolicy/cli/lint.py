@@ -8,8 +8,9 @@ from qpolicy.bind import load
 from qpolicy.cli import options
 from qpolicy.cli.batch import run_batch
 from qpolicy.cli.policies import policy_path
-from qpolicy.cli.syntax import findings_of
+from qpolicy.lint.syntax import findings_of
 from qpolicy.lang import PolicySyntaxError
+from qpolicy.lint.policy import lint_policy
 from qpolicy.lint.reporters import Checked
 
 
@@ -17,7 +18,9 @@ from qpolicy.lint.reporters import Checked
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @options.output_format("text", "concise", "json")
 def command(files: tuple[str, ...], format_: str) -> int:
-    """Look at policy files alone, without a checkpoint: does each parse, patterns and sets included?
+    """Look at policy files alone, without a checkpoint.
+
+    Does each parse, patterns and sets included? Is every rule ever reached, and does every pattern add something?
 
     FILE may be builtin:NAME for a policy shipped with qpolicy.
     """
@@ -32,7 +35,7 @@ def lint_one(file: str) -> Checked:
     """
     path = policy_path(file)
     try:
-        load(path)
+        policy = load(path)
     except PolicySyntaxError as error:
         return Checked(str(path), findings_of(error))
-    return Checked(str(path), ())
+    return Checked(str(path), lint_policy(policy))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from qpolicy.lang.source import Source, Span
 from qpolicy.lint.finding import Finding, Related, Severity
 from qpolicy.lint.repair import Repair
-from qpolicy.lint.view import View
 
-Find: TypeAlias = Callable[[View], Iterable[Finding]]
+if TYPE_CHECKING:
+    from qpolicy.lint.view import View
+
+Find: TypeAlias = "Callable[[View], Iterable[Finding]]"
 Safety: TypeAlias = Literal["safe", "unsafe", "manual"]
 
 
