@@ -100,13 +100,15 @@ def rebuilt(folder: Path, model: Model) -> qpolicy.Checkpoint:
     """Write and open the checkpoint that a published config speaks of."""
     config = json.loads((CORPUS / "configs" / model.file).read_bytes())
     listed = frozenset(entries(config))
-    layers = config.get("text_config", config)["num_hidden_layers"]
-    tensors = {
-        f"{name}.{own}": form
-        for name in model.modules(layers)
-        for own, form in STATES["plain" if name in listed else model.packed].items()
-    }
+    states = _states(model, listed, config.get("text_config", config)["num_hidden_layers"])
+    tensors = {f"{name}.{own}": form for name, state in states.items() for own, form in STATES[state].items()}
     return qpolicy.open_checkpoint(write_checkpoint(folder, tensors, config))
+
+
+def _states(model: Model, listed: frozenset[str], layers: int) -> dict[str, str]:
+    states = {name: "plain" if name in listed else model.packed for name in model.modules(layers)}
+    states |= {name: "plain" for name in states if name.endswith("embed_tokens")}
+    return states | dict.fromkeys(listed - states.keys(), "norm")
 
 
 def entries(config: Mapping[str, Any]) -> Sequence[str]:

@@ -1,25 +1,33 @@
 """The patterns that may be used: each takes wanted names in and no name of the opposite state.
 
-There are three forms. A name with numbers generalised (``model.layers.{0..}.mlp.gate``), a subtree of which every module
-agrees (``model.layers.{0..2}.mlp.**``), and a run of words at any depth (``**.mlp.gate``, ``**.shared_expert.**``). The
-first two match only what lies under the very same words, so that the names under them are all there is to look at; the
-third is tried against every template.
+There are three forms. A name with its numbers generalised (``model.layers.{0..}.mlp.gate``), a subtree whose modules
+all agree (``model.layers.{0..2}.mlp.**``), and a run of words at any depth (``**.mlp.gate``, ``**.shared_expert.**``).
+The first two match only what lies under the very same words, so that the names under them are all there is to look at;
+the third is tried against every template.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from qpolicy.analysis.inference.numbers import Box, Place, boxes
-from qpolicy.analysis.inference.shapes import REST, Numbers, Shape, Words
-from qpolicy.analysis.inference.templates import Template, Unit, by_template, holes
+from qpolicy.analysis.inference.shapes import REST, Numbers, Shape, Words, spelled
+from qpolicy.analysis.inference.templates import Template, Unit, holes
+from qpolicy.paths.parser import MAX_CHARACTERS, MAX_SEGMENTS
 
 MOST_TEMPLATES = 2_000
 """Up to how many different templates, wanted and refused, runs at any depth are tried."""
 
 DEEPEST = 32
 """Up to how many segments of a name are looked at one by one."""
+
+
+Against: TypeAlias = Mapping[Template, Set[Place]]
+"""The names that must not be matched: the places of each template."""
+
+_NOWHERE: Set[Place] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +43,14 @@ class Candidate:
     covers: frozenset[int]
 
 
-def candidates(wanted: Sequence[Unit], refused: Iterable[str]) -> list[Candidate]:
+def candidates(wanted: Sequence[Unit], against: Against) -> list[Candidate]:
     """Return every pattern of the three forms that covers a wanted unit and matches no refused name.
 
     Args:
         wanted: The units to cover.
-        refused: All names by which a pattern could catch a module of the opposite state.
+        against: All names by which a pattern could catch a module of the opposite state.
     """
-    against = by_template(refused)
-    found = [*_names(wanted, against), *_subtrees(wanted, against)]
+    found = [one for one in (*_names(wanted, against), *_subtrees(wanted, against)) if _can_be_written(one.shape)]
     templates = {one.template for one in wanted}
     every = [*templates, *against]
     if len(every) <= MOST_TEMPLATES and max(map(len, every), default=0) <= DEEPEST:
@@ -51,12 +58,16 @@ def candidates(wanted: Sequence[Unit], refused: Iterable[str]) -> list[Candidate
     return found
 
 
-def _names(wanted: Sequence[Unit], against: dict[Template, set[Place]]) -> Iterator[Candidate]:
+def _can_be_written(shape: Shape) -> bool:
+    return len(shape) <= MAX_SEGMENTS and len(spelled(shape)) <= MAX_CHARACTERS
+
+
+def _names(wanted: Sequence[Unit], against: Against) -> Iterator[Candidate]:
     for template, places in _grouped(wanted, None).items():
-        yield from _boxed(template, (), places, against.get(template, set()))
+        yield from _boxed(template, (), places, against.get(template, _NOWHERE))
 
 
-def _subtrees(wanted: Sequence[Unit], against: dict[Template, set[Place]]) -> Iterator[Candidate]:
+def _subtrees(wanted: Sequence[Unit], against: Against) -> Iterator[Candidate]:
     deepest = max((len(one.template) for one in wanted), default=0)
     for depth in range(1, min(deepest, DEEPEST)):
         inside = _grouped(wanted, depth)
@@ -78,7 +89,7 @@ def _grouped(wanted: Sequence[Unit], depth: int | None) -> dict[Template, dict[P
     return found
 
 
-def _boxed(stem: Template, end: Shape, members: dict[Place, set[int]], against: set[Place]) -> Iterator[Candidate]:
+def _boxed(stem: Template, end: Shape, members: dict[Place, set[int]], against: Set[Place]) -> Iterator[Candidate]:
     agreeing = members.keys() - against
     for box in boxes(agreeing, against) if agreeing else ():
         covers = frozenset(position for place in box.places for position in members[place])
@@ -104,8 +115,8 @@ def _runs(wanted: Sequence[Unit], templates: set[Template], against: Iterable[Te
     for (words, closed), found in having.items():
         if len(found) > 1 and (words, closed) not in refused:
             covers = frozenset(position for template in found for position in positions[template])
-            run = tuple(Words((word,)) for word in words if word is not None)
-            yield Candidate((REST, *run) if closed else (REST, *run, REST), covers)
+            middle = tuple(Words((word,)) for word in words if word is not None)
+            yield Candidate((REST, *middle) if closed else (REST, *middle, REST), covers)
 
 
 def _runs_of(template: Template, start: int) -> set[tuple[Template, bool]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence, Set
 
 from qpolicy.analysis.inference.candidates import Candidate, candidates
 from qpolicy.analysis.inference.merge import merged
+from qpolicy.analysis.inference.refused import Refused
 from qpolicy.analysis.inference.shapes import Shape, pieces, rests, spelled
 from qpolicy.analysis.inference.templates import Unit, unit
 from qpolicy.errors import QPolicyError
@@ -18,22 +19,22 @@ MOST_PATTERNS = 1_000
 _PER_PIECE = 0.1
 
 
-def cover(wanted: Iterable[str], refused: Iterable[str]) -> tuple[Shape, ...]:
-    """Return patterns that match every wanted name and no refused one.
+def cover(wanted: Iterable[str], refused: Refused) -> tuple[Shape, ...]:
+    """Return patterns that match every wanted module and no refused one.
 
     A pattern is worth the templates that it covers: a router counts once, however many layers have one. Taken is the
     pattern that is worth most for its length, then the next for what is left. Among equals the one that says more is
     preferred: fewer ``**``, then more segments.
 
     Args:
-        wanted: The names to match.
-        refused: All names by which a pattern could catch a module of the opposite state.
+        wanted: The modules to match.
+        refused: The modules that must not be matched.
 
     Raises:
         QPolicyError: It takes more than :data:`MOST_PATTERNS` patterns.
     """
-    units = [unit(name) for name in wanted]
-    chosen = _needed(_chosen(units, candidates(units, refused)))
+    units = [unit(name) for name in refused.units(wanted)]
+    chosen = _needed(_chosen(units, candidates(units, refused.templates)))
     return merged([one.shape for one in chosen])
 
 
@@ -58,7 +59,7 @@ def _chosen(units: Sequence[Unit], offered: Sequence[Candidate]) -> list[Candida
 
 
 def _rank(candidate: Candidate, left: Set[int], weights: Sequence[float]) -> tuple[float, int, int, str]:
-    """Return a candidate's place in the order of preference, the smaller the better; the first number is 0 at no worth."""
+    """Return a candidate's place in the order of preference, the smaller the better; it begins with 0 at no worth."""
     shape = candidate.shape
     worth = sum(weights[position] for position in candidate.covers & left)
     price = 1 + _PER_PIECE * max(pieces(shape) - 1, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -12,14 +12,16 @@ from qpolicy.errors import NothingToCheckError, QPolicyError
 
 State: TypeAlias = Literal["unquantized", "quantized"]
 
+KINDS = ("linear", "moe", "lm_head", "embedding")
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The modules of a checkpoint with the state that a policy has to give them.
 
     Attributes:
-        states: Each module that an engine asks about with its state, in file order. A module whose state is not known is
-            left out.
+        states: Each module that an engine asks about with its state, in file order; without those whose state is not
+            known.
         tables: Those of them that are embeddings; ``otherwise`` does not reach them.
         unknown: How many modules an engine asks about whose state is not known.
     """
@@ -37,11 +39,15 @@ class Evidence:
         return len(self.having(state))
 
 
-def decided(policy: Policy, checkpoint: Checkpoint, engine: str) -> Iterator[tuple[Matcher, Ask, Decision]]:
-    """Yield every layer that the engine asks about, for the target and for the draft, with the policy's decision."""
+def decided(
+    policy: Policy, checkpoint: Checkpoint, engine: str, kinds: Collection[str] = KINDS
+) -> Iterator[tuple[Matcher, Ask, Decision]]:
+    """Yield every layer of these kinds that the engine asks about, for target and draft, with the policy's decision."""
     for draft in askers(checkpoint):
         matcher = policy.bind(checkpoint, engine=engine, draft=draft)
         for ask in asks(matcher):
+            if ask.kind not in kinds:
+                continue
             yield matcher, ask, matcher.decide(ask.name, kind=ask.kind)
 
 

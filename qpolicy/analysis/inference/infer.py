@@ -78,13 +78,13 @@ def refuse_without_config(checkpoint: Checkpoint, evidence: Evidence) -> None:
     if checkpoint.quantization is None and evidence.count("quantized"):
         example = evidence.having("quantized")[0]
         raise QPolicyError(
-            f"{checkpoint.path}: {example} is quantized on disk, but no config file has a quantization config; no engine "
-            "can load it, whatever a policy says. Add `quantization_config` to config.json"
+            f"{checkpoint.path}: {example} is quantized on disk, but no config file has a quantization config; no "
+            "engine can load it, whatever a policy says. Add `quantization_config` to config.json"
         )
 
 
 def _no_pattern(checkpoint: Checkpoint, module: str) -> QPolicyError:
     return QPolicyError(
-        f"{checkpoint.path}: no pattern tells {module} from modules in the opposite state; expected names that differ in "
-        "characters that a pattern can spell. `--facts` writes a policy that asks the tensors"
+        f"{checkpoint.path}: no pattern tells {module} from modules in the opposite state; expected names that differ "
+        "in characters that a pattern can spell. `--facts` writes a policy that asks the tensors"
     )

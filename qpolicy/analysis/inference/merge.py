@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from qpolicy.analysis.inference.shapes import MOST_WORDS, Segment, Shape, Words
+from qpolicy.analysis.inference.shapes import MOST_CHARACTERS, MOST_WORDS, Segment, Shape, Words
 from qpolicy.paths.segments import is_spelling
 
 
@@ -47,8 +47,18 @@ def _around(shape: Shape, back: int) -> tuple[Shape, Shape]:
 def _joined(group: Sequence[Shape], back: int) -> list[Shape]:
     before, after = _around(group[0], back)
     words = tuple(dict.fromkeys(word for shape in group for word in _words(shape[-back])))
-    rows = [words[start : start + MOST_WORDS] for start in range(0, len(words), MOST_WORDS)]
-    return [(*before, Words(row), *after) for row in rows]
+    return [(*before, Words(row), *after) for row in _rows(words)]
+
+
+def _rows(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the words in rows that are short enough for one pair of braces."""
+    row: list[str] = []
+    for word in words:
+        if row and (len(row) == MOST_WORDS or len(word) + sum(map(len, row)) > MOST_CHARACTERS):
+            yield tuple(row)
+            row = []
+        row.append(word)
+    yield tuple(row)
 
 
 def _words(segment: Segment) -> tuple[str, ...]:

@@ -8,6 +8,9 @@ from typing import TypeAlias
 
 from qpolicy.analysis.inference.shapes import ANY_NUMBER, Numbers
 
+MOST_RANGES = 64
+"""How many ranges of integers one segment of a pattern spells."""
+
 Place: TypeAlias = tuple[int, ...]
 """The numbers in one module's name, in order."""
 
@@ -51,7 +54,25 @@ def boxes(wanted: Set[Place], refused: Set[Place]) -> list[Box]:
     if not next(iter(wanted)):
         return [Box((), frozenset(wanted))]
     single = _told_apart_by_one(wanted, refused)
-    return [single] if single else _by_first(wanted, refused)
+    found = [single] if single else _by_first(wanted, refused)
+    return [part for box in found for part in _short(box)]
+
+
+def _short(box: Box) -> list[Box]:
+    """Split a box where it takes more ranges for one number than a pattern should spell."""
+    for at, one in enumerate(box.numbers):
+        if len(one.ranges) > MOST_RANGES:
+            rows = (one.ranges[start : start + MOST_RANGES] for start in range(0, len(one.ranges), MOST_RANGES))
+            return [part for row in rows for part in _short(_within(box, at, Numbers(row)))]
+    return [box]
+
+
+def _within(box: Box, at: int, part: Numbers) -> Box:
+    """Return what of a box has one of these integers in one place."""
+    first, last = part.ranges[0][0], part.ranges[-1][1]
+    assert last is not None
+    places = frozenset(place for place in box.places if first <= place[at] <= last)
+    return Box((*box.numbers[:at], part, *box.numbers[at + 1 :]), places)
 
 
 def _told_apart_by_one(wanted: Set[Place], refused: Set[Place]) -> Box | None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from qpolicy.analysis.inference.cover import cover
 from qpolicy.analysis.inference.evidence import State
 from qpolicy.analysis.inference.groups import GROUPS, group_of, groups_in
+from qpolicy.analysis.inference.refused import Refused
 from qpolicy.analysis.inference.shapes import spelled
-from qpolicy.analysis.inference.sides import Sides
 from qpolicy.checkpoint import Checkpoint, draft_patterns
 from qpolicy.lang.tree import Action
 from qpolicy.paths import Pattern, PatternIndex
@@ -57,7 +57,7 @@ class Plan:
         return PatternIndex([[Pattern.parse(text) for text in rule.patterns] for rule in self.rules])
 
 
-def name_plain(checkpoint: Checkpoint, plain: Sequence[str], refused: Iterable[str]) -> tuple[PlannedRule, ...]:
+def name_plain(checkpoint: Checkpoint, plain: Sequence[str], refused: Refused) -> tuple[PlannedRule, ...]:
     """Return rules that name the plain modules: heads, groups that every reader knows, the draft, then the rest.
 
     Args:
@@ -65,30 +65,27 @@ def name_plain(checkpoint: Checkpoint, plain: Sequence[str], refused: Iterable[s
         plain: The modules to name.
         refused: The modules that no rule may match.
     """
-    against = tuple(refused)
-    parts = dict(_parts(checkpoint, plain, against))
-    rules = [rule for key, names in parts.items() for rule in _rules(checkpoint, key, Sides.of(names, against))]
-    return _needed(rules, Sides.of(plain, against))
+    parts = _parts(checkpoint, plain, refused.modules)
+    rules = [rule for part, names in parts for rule in _rules(checkpoint, part, names, refused)]
+    return _needed(rules, refused.units(plain))
 
 
-def name_quantized(quantized: Iterable[str], refused: Iterable[str]) -> tuple[PlannedRule, ...]:
+def name_quantized(quantized: Iterable[str], refused: Refused) -> tuple[PlannedRule, ...]:
     """Return rules that name quantized modules, one for each pattern."""
-    return _each(Sides.of(quantized, refused), "quantized")
+    return _each(quantized, refused, "quantized")
 
 
-def _parts(
-    checkpoint: Checkpoint, plain: Sequence[str], refused: Sequence[str]
-) -> Iterator[tuple[str, list[str]]]:
+def _parts(checkpoint: Checkpoint, plain: Sequence[str], refused: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Sort the modules; a group of which some modules are refused is no group, its name would say too much."""
     refusing = groups_in(refused)
     whole_draft = not any(map(checkpoint.is_draft_name, refused))
-    sorted_: dict[str, list[str]] = {key: [] for key in ("head", *(group.name for group in GROUPS), DRAFT, "rest")}
+    sorted_: dict[str, list[str]] = {part: [] for part in ("head", *(group.name for group in GROUPS), DRAFT, "rest")}
     for name in plain:
         sorted_[_part(checkpoint, name, refusing, whole_draft)].append(name)
-    return ((key, names) for key, names in sorted_.items() if names)
+    return ((part, names) for part, names in sorted_.items() if names)
 
 
-def _part(checkpoint: Checkpoint, name: str, refusing: set[str], whole_draft: bool) -> str:
+def _part(checkpoint: Checkpoint, name: str, refusing: Set[str], whole_draft: bool) -> str:
     if whole_draft and checkpoint.is_draft_name(name):
         return DRAFT
     if checkpoint.modules[name].kind == "lm_head":
@@ -97,23 +94,23 @@ def _part(checkpoint: Checkpoint, name: str, refusing: set[str], whole_draft: bo
     return "rest" if group is None or group.name in refusing else group.name
 
 
-def _rules(checkpoint: Checkpoint, part: str, sides: Sides) -> tuple[PlannedRule, ...]:
+def _rules(checkpoint: Checkpoint, part: str, names: Sequence[str], refused: Refused) -> tuple[PlannedRule, ...]:
     if part == DRAFT:
         return (PlannedRule(draft_patterns(checkpoint), "unquantized", DRAFT),)
     if part == "rest":
-        return _each(sides, "unquantized")
-    patterns = tuple(map(spelled, cover(sides.wanted, sides.refused)))
+        return _each(names, refused, "unquantized")
+    patterns = tuple(map(spelled, cover(names, refused)))
     return (PlannedRule(patterns, "unquantized", None if part == "head" else part),)
 
 
-def _each(sides: Sides, decision: State) -> tuple[PlannedRule, ...]:
-    return tuple(PlannedRule((spelled(shape),), decision) for shape in cover(sides.wanted, sides.refused))
+def _each(names: Iterable[str], refused: Refused, decision: State) -> tuple[PlannedRule, ...]:
+    return tuple(PlannedRule((spelled(shape),), decision) for shape in cover(names, refused))
 
 
-def _needed(rules: Sequence[PlannedRule], sides: Sides) -> tuple[PlannedRule, ...]:
+def _needed(rules: Sequence[PlannedRule], names: Iterable[str]) -> tuple[PlannedRule, ...]:
     """Leave out rules all of whose modules the others match too."""
     index = Plan(tuple(rules), "native").index()
-    matched = [set(index.matches(name)) for name in sides.wanted]
+    matched = [set(index.matches(name)) for name in names]
     kept = list(range(len(rules)))
     for position in range(len(rules)):
         if all(found - {position} for found in matched if position in found):

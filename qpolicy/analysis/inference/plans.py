@@ -8,6 +8,7 @@ from functools import cached_property
 
 from qpolicy.analysis.inference.evidence import Evidence, State, decided
 from qpolicy.analysis.inference.plan import Plan, PlannedRule, name_plain, name_quantized
+from qpolicy.analysis.inference.refused import Refused
 from qpolicy.analysis.inference.shapes import Words, spelled
 from qpolicy.bind import World, parse
 from qpolicy.checkpoint import Checkpoint
@@ -34,9 +35,9 @@ class Planner:
     def plans(self) -> Iterator[Plan]:
         """Yield the plans, the best first.
 
-        With one scheme all that is quantized is quantized alike. Then either the plain modules are named and the rest is
-        quantized or, where that takes at most half as many patterns, the reverse. Nothing depends on the list then. With
-        several schemes only the list knows which module has which, so the rest is left to it.
+        With one scheme all that is quantized is quantized alike. Then either the plain modules are named and the rest
+        is quantized or, where that takes at most half as many patterns, the reverse. Nothing depends on the list then.
+        With several schemes only the list knows which module has which, so the rest is left to it.
         """
         config = World(self.checkpoint, self.engine, False).config
         if config is None or len(config.schemes) <= 1:
@@ -51,7 +52,7 @@ class Planner:
     def _inverse(self) -> Plan:
         tables = self._lost_tables
         quantized = self._quantized((*self.evidence.having("quantized"), *tables))
-        plain = name_plain(self.checkpoint, self._in("unquantized", tables), self._in("quantized"))
+        plain = name_plain(self.checkpoint, self._in("unquantized", tables), self._refused("quantized"))
         return Plan((*quantized, *plain), "unquantized", self.drop)
 
     def _over_list(self) -> Plan:
@@ -67,10 +68,18 @@ class Planner:
     @cached_property
     def _plain(self) -> tuple[PlannedRule, ...]:
         plain = (*self.evidence.having("unquantized"), *self._in("unquantized", self._lost_tables))
-        return (*self._tied_head(), *name_plain(self.checkpoint, plain, self._in("quantized")))
+        return (*self._tied_head(), *name_plain(self.checkpoint, plain, self._refused("quantized")))
 
     def _quantized(self, names: Iterable[str]) -> tuple[PlannedRule, ...]:
-        return name_quantized(self._in("quantized", names), self._in("unquantized"))
+        return name_quantized(self._in("quantized", names), self._refused("unquantized"))
+
+    def _refused(self, state: State) -> Refused:
+        return self._sides[state]
+
+    @cached_property
+    def _sides(self) -> dict[State, Refused]:
+        states: tuple[State, ...] = ("unquantized", "quantized")
+        return {state: Refused(self._in(state)) for state in states}
 
     def _tied_head(self) -> Iterator[PlannedRule]:
         """Yield the rule for a head that is the embedding: some engines build it as a layer of its own."""
@@ -86,18 +95,20 @@ class Planner:
         among = self.evidence.states if names is None else names
         return tuple(name for name in among if self.evidence.states.get(name) == state)
 
-    @property
-    def _lost_tables(self) -> tuple[str, ...]:
-        return tuple(name for name in self._lost if name in self.evidence.tables)
-
     @cached_property
+    def _lost_tables(self) -> tuple[str, ...]:
+        return self._lost_of("embedding") if self.evidence.tables else ()
+
+    @property
     def _lost(self) -> tuple[str, ...]:
-        """The modules that the list, or the engine without one, gets wrong."""
+        return self._lost_of("linear", "moe", "lm_head", "embedding")
+
+    def _lost_of(self, *kinds: str) -> tuple[str, ...]:
+        """Return the modules that the list, or the engine without one, gets wrong."""
         alone = parse(f"qpolicy 1\n{self.drop or ''}\n")
-        layers = decided(alone, self.checkpoint, self.engine)
         found = (
             module.name
-            for _, ask, decision in layers
+            for _, ask, decision in decided(alone, self.checkpoint, self.engine, kinds)
             for module in ask.modules
             if decision.outcome != self.evidence.states.get(module.name, decision.outcome)
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from os.path import commonprefix
 from typing import TypeAlias
 
 from qpolicy.lang.words import RESERVED
@@ -13,6 +12,9 @@ from qpolicy.paths.segments import is_bare, is_quotable, is_spelling
 
 MOST_WORDS = 32
 """How many spellings one pair of braces holds at most; more are no longer read."""
+
+MOST_CHARACTERS = 1_000
+"""How many characters these spellings have together at most."""
 
 _NEVER_ALONE = frozenset({*RESERVED, "mtp"})
 
@@ -60,8 +62,8 @@ Shape: TypeAlias = tuple[Segment, ...]
 def spelled(shape: Shape) -> str:
     """Return the pattern as the language writes it.
 
-    A segment with a character that no pattern can spell becomes ``?``, which takes more than was meant: what uses such a
-    pattern must be checked against every name.
+    A segment with a character that no pattern can spell becomes ``?``, which takes more than was meant: what uses such
+    a pattern must be checked against every name.
     """
     if len(shape) == 1 and isinstance(shape[0], Words) and shape[0].words[0] in _NEVER_ALONE:
         return f'"{shape[0].words[0]}"'
@@ -70,9 +72,9 @@ def spelled(shape: Shape) -> str:
 
 def braced(words: Sequence[str]) -> str:
     """Return several words as braces, what they have in common before them or behind them: ``{q,k,v}_proj``."""
-    start = _up_to_mark(commonprefix(list(words)))
+    start = _up_to_mark(_common(words))
     rests = [word[len(start) :] for word in words]
-    end = _up_to_mark(commonprefix([rest[::-1] for rest in rests]))[::-1]
+    end = _up_to_mark(_common([rest[::-1] for rest in rests]))[::-1]
     middles = [rest[: len(rest) - len(end)] for rest in rests]
     if all(middle and is_spelling(middle) for middle in middles):
         return f"{start}{{{','.join(middles)}}}{end}"
@@ -108,6 +110,12 @@ def _word(word: str) -> str:
 def _numbers(ranges: tuple[Range, ...]) -> str:
     texts = [str(first) if first == last else f"{first}..{'' if last is None else last}" for first, last in ranges]
     return texts[0] if len(texts) == 1 and ".." not in texts[0] else f"{{{','.join(texts)}}}"
+
+
+def _common(words: Sequence[str]) -> str:
+    """Return the characters with which all words begin."""
+    least, most = min(words), max(words)
+    return next((least[:at] for at, char in enumerate(least) if char != most[at]), least)
 
 
 def _up_to_mark(common: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from qpolicy.analysis.inference.evidence import Evidence
 from qpolicy.analysis.inference.plan import DRAFT, Plan, PlannedRule
-from qpolicy.analysis.inference.sides import aliases
+from qpolicy.analysis.inference.refused import aliases
 from qpolicy.lang import Source, format_source
 
 
@@ -31,10 +31,8 @@ def counted(number: int) -> str:
 
 def _heading(evidence: Evidence, heading: str) -> str:
     plain, quantized = evidence.count("unquantized"), evidence.count("quantized")
-    lines = [f"# {heading}", f"# {counted(plain)} plain, {counted(quantized)} quantized."]
-    if evidence.unknown:
-        lines.append(f"# Of {counted(evidence.unknown)} more it does not tell.")
-    return "\n".join(lines)
+    more = f", {evidence.unknown:,} unknown" if evidence.unknown else ""
+    return f"# {heading}\n# Modules: {plain:,} plain, {quantized:,} quantized{more}."
 
 
 def _sets(plan: Plan) -> Iterator[str]:
