@@ -29,7 +29,7 @@ def _lines(decision: Decision, lookup: Lookup) -> Iterator[str]:
     yield f"{decision.module} ({decision.kind}): {verdict(decision)}"
     if decision.reason:
         yield f"  because {decision.reason}"
-    if decision.native is not None:
+    if decision.native is not None and decision.native.why != decision.reason:
         yield f"  the checkpoint's own list: {decision.native.outcome or 'not readable'} ({decision.native.why})"
     for group in _alike(decision, lookup):
         yield ""
