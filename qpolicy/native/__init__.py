@@ -1,7 +1,7 @@
 """The lists that quantizers write and how each engine reads them, as data.
 
 `read_config` turns a published ``quantization_config`` into a value; `producer_reading` and `engine_reading` say what
-its producer meant and what an engine makes of it, layer by layer. How each reads is written in ``readings.toml`` and
+its producer meant and what an engine makes of it, layer by layer. How each reads is written in ``readings`` and
 executed by one small interpreter.
 """
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from qpolicy.native.published import ConfigGroup
+    from qpolicy.native.dialects.compressed_tensors import ConfigGroup
 
 # compressed-tensors 0.18.0, quantization/quant_args.py: QuantizationArgs.
 _DEFAULTS: Mapping[str, Any] = {

@@ -1,6 +1,6 @@
 """Decides whether a list excludes a name: executes the ``steps`` of a reading.
 
-Each verb that ``readings.toml`` may use as a step is one function here; it returns a verdict, or None to let the next
+Each verb that a reading may use as a step is one function here; it returns a verdict, or None to let the next
 step decide.
 """
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from qpolicy.native.config import Entry, NativeConfigError
 from qpolicy.native.operators import OPERATORS, Operator
 from qpolicy.native.records import Clause
 from qpolicy.native.regex import RegexError
+
+# A big checkpoint has tens of thousands of modules; each is asked about more than once, and its containers far more.
+_REMEMBERED = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,7 @@ class EntryIndex:
                 raise NativeConfigError(self._refusal(place, error.reason))
         self._first_broken = min(broken, default=None)
         self._broken = broken
+        self._remembered = lru_cache(maxsize=_REMEMBERED)(self._compared)
 
     @cached_property
     def about_experts(self) -> tuple[Item, ...]:
@@ -75,6 +79,10 @@ class EntryIndex:
         Raises:
             NativeConfigError: A regular expression takes too long on this name.
         """
+        names = tuple(classes)
+        return self._compared(name, names) if names else self._remembered(name)
+
+    def _compared(self, name: str, classes: tuple[str, ...] = ()) -> Hits:
         try:
             found = {place for operator in self._operators for place in operator.fitting(name)}
         except RegexError as error:

@@ -1,7 +1,8 @@
-"""The published quantization configs as pydantic models, tolerant of what checkpoints really carry.
+"""What the pydantic models of all dialects share; each dialect has its own module in `qpolicy.native.dialects`.
 
-A list may be missing or ``null``, keys that nobody here reads are passed over, and the method's name has several
-spellings. What is *not* tolerated is a known key of a wrong type: a list whose meaning would have to be guessed.
+The models are tolerant of what checkpoints really carry: a list may be missing or ``null``, keys that nobody here
+reads are passed over, and the method's name has several spellings. What is *not* tolerated is a known key of a wrong
+type: a list whose meaning would have to be guessed.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
+from pydantic import BaseModel, ConfigDict, StrictStr, ValidationError
 
-__all__ = ["MODELS", "CompressedTensors", "ConfigGroup", "Fp8", "Published", "Quark", "ValidationError"]
+from qpolicy.native.config import Group
+
+__all__ = ["Names", "Published", "Scheme", "ValidationError", "complaint", "describe", "is_too_deep"]
 
 Names = list[StrictStr] | None
 Scheme = dict[str, Any]
@@ -20,25 +23,26 @@ Scheme = dict[str, Any]
 # A list of a million numbers is one mistake, not a million.
 _SHOWN = 10
 _DEEPEST = 30
-_DIALECTS = {
-    "compressed-tensors": "compressed-tensors",
-    "compressed_tensors": "compressed-tensors",
-    "sparseml": "compressed-tensors",
-    "quark": "quark",
-    "fp8": "fp8",
-    "mxfp8": "fp8",
-}
 
 
 class Published(BaseModel):
-    """What the models of all dialects share.
+    """A published config of one dialect.
 
     Attributes:
-        LISTS: The keys under which this dialect's exclusion lists are published, in reading order.
+        DIALECT: The dialect's name.
+        METHODS: The spellings of ``quant_method`` that mean it, in lower case.
+        LISTS: The keys under which its exclusion lists are published, in reading order.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
+    DIALECT: ClassVar[str] = ""
+    METHODS: ClassVar[tuple[str, ...]] = ()
     LISTS: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def claims(cls, method: str, quantization: Mapping[str, Any]) -> bool:
+        """Tell whether a config with this method is of this dialect."""
+        return method.lower() in cls.METHODS
 
     @property
     def format_name(self) -> str | None:
@@ -49,72 +53,17 @@ class Published(BaseModel):
         """Yield each exclusion list that holds something, with its key."""
         return ((key, getattr(self, key) or []) for key in self.LISTS)
 
+    def groups(self, where: str) -> list[Group]:
+        """Return the schemes with their targets, in published order.
 
-class ConfigGroup(BaseModel):
-    """One entry of compressed-tensors' ``config_groups``."""
+        Args:
+            where: How targets name the config.
+        """
+        return [Group(self.DIALECT, "global", (), True, None)]
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
-    targets: Names = None
-    weights: Scheme | None = None
-    input_activations: Scheme | None = None
-    format: StrictStr | None = None
-
-
-class Sparsity(BaseModel):
-    """Compressed-tensors' ``sparsity_config``; published as ``{}`` by checkpoints without sparsity."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-    targets: Names = None
-    ignore: Names = None
-
-
-class CompressedTensors(Published):
-    """Written by llm-compressor and by everything that imitates it."""
-
-    LISTS = ("ignore", "ignored_layers", "modules_to_not_convert")
-    format: StrictStr | None = None
-    ignore: Names = None
-    ignored_layers: Names = None
-    modules_to_not_convert: Names = None
-    config_groups: dict[str, ConfigGroup] | None = None
-    sparsity_config: Sparsity | None = None
-    linear_fp8_config: Scheme | None = None
-
-    @property
-    def format_name(self) -> str | None:
-        """The top-level format; ``mixed-precision`` when each group has its own."""
-        return self.format
-
-
-class Quark(Published):
-    """Written by AMD Quark."""
-
-    LISTS = ("exclude",)
-    exclude: Names = None
-    layer_quant_config: dict[str, Scheme] | None = None
-    layer_type_quant_config: dict[str, Scheme] | None = None
-    global_quant_config: Scheme | None = None
-    export: Scheme | None = None
-
-
-class Fp8(Published):
-    """Written by model vendors and by transformers' fine-grained fp8; ``ignore`` is seen as well."""
-
-    LISTS = ("ignored_layers", "modules_to_not_convert", "ignore")
-    ignored_layers: Names = None
-    modules_to_not_convert: Names = None
-    ignore: Names = None
-    fmt: StrictStr | None = None
-    activation_scheme: StrictStr | None = None
-    weight_block_size: list[int] | None = Field(default=None, max_length=8)
-
-    @property
-    def format_name(self) -> str | None:
-        """The float format, such as ``e4m3``."""
-        return self.fmt
-
-
-MODELS: dict[str, type[Published]] = {"compressed-tensors": CompressedTensors, "quark": Quark, "fp8": Fp8}
+    def schemes(self, groups: Iterable[Group]) -> tuple[str, ...]:
+        """Return the names that ``quantized as NAME`` may use."""
+        return tuple(group.name for group in groups if group.role == "group")
 
 
 def is_too_deep(published: object) -> bool:
@@ -128,21 +77,6 @@ def is_too_deep(published: object) -> bool:
         if not level:
             return False
     return True
-
-
-def dialect_of(method: str, quantization: Mapping[str, Any]) -> str:
-    """Return the dialect of a config: a key of `MODELS`, or else a name for what it is."""
-    dialect = _DIALECTS.get(method.lower(), method)
-    if dialect == "fp8" and quantization.get("moe_quant_algo"):
-        # Here "excluded" chooses between two schemes instead of leaving a module alone (SGLang 0.5.23,
-        # quantization/modelopt_quant.py: HybridFp8NvFp4Config).
-        return f"fp8 with {quantization['moe_quant_algo']} experts"
-    return dialect
-
-
-def leaves_weights(scheme: Scheme | None) -> bool:
-    """Tell whether a Quark scheme says, by an explicit null, that the weights stay as they are."""
-    return scheme is not None and "weight" in scheme and scheme["weight"] is None
 
 
 def describe(error: ValidationError, where: str) -> str:

@@ -1,4 +1,4 @@
-"""Turns a published quantization config into a value, by way of the models of `qpolicy.native.published`."""
+"""Turns a published quantization config into a value, by way of the models of `qpolicy.native.dialects`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from qpolicy.native import published
-from qpolicy.native.arguments import weight_arguments
-from qpolicy.native.config import Entry, Group, NativeConfig, NativeConfigError
+from qpolicy.native.config import Entry, NativeConfig, NativeConfigError
+from qpolicy.native.dialects import model_of
 
 UNKNOWN = "unknown:"
 
@@ -19,19 +19,23 @@ def read(quantization: Mapping[str, Any], where: str) -> NativeConfig:
     if published.is_too_deep(quantization):
         raise NativeConfigError(f"{where}: its objects are nested too deeply; correct the checkpoint's config file")
     method = _method(quantization, where)
-    dialect = published.dialect_of(method, quantization)
-    model = published.MODELS.get(dialect)
+    model = model_of(method, quantization)
     if model is None:
-        return NativeConfig(UNKNOWN + dialect, method, None, (), (), raw=quantization)
+        return NativeConfig(UNKNOWN + _nickname(method, quantization), method, None, (), (), raw=quantization)
     try:
         found = model.model_validate(dict(quantization))
     except published.ValidationError as error:
         raise NativeConfigError(published.describe(error, where)) from None
     entries = tuple(_entries(found, where))
     lists = tuple(key for key in model.LISTS if key in quantization)
-    groups = tuple(_groups(found, where))
-    schemes = tuple(group.name for group in groups if group.role == "group")
-    return NativeConfig(dialect, method, found.format_name, entries, schemes, groups, lists, quantization)
+    groups = tuple(found.groups(where))
+    schemes = found.schemes(groups)
+    return NativeConfig(model.DIALECT, method, found.format_name, entries, schemes, groups, lists, quantization)
+
+
+def _nickname(method: str, quantization: Mapping[str, Any]) -> str:
+    experts = quantization.get("moe_quant_algo")
+    return f"{method} with {experts} experts" if experts else method
 
 
 def _method(quantization: Mapping[str, Any], where: str) -> str:
@@ -49,32 +53,3 @@ def _entries(found: published.Published, where: str) -> list[Entry]:
         for key, texts in found.lists()
         for position, text in enumerate(texts)
     ]
-
-
-def _groups(found: published.Published, where: str) -> list[Group]:
-    if isinstance(found, published.CompressedTensors):
-        return [_group(found, name, group, where) for name, group in (found.config_groups or {}).items()]
-    if isinstance(found, published.Quark):
-        return _quark_groups(found, where)
-    return [Group("fp8", "global", (), True, None)]
-
-
-def _group(found: published.CompressedTensors, name: str, group: published.ConfigGroup, where: str) -> Group:
-    targets = tuple(
-        Entry(text, f"{where}.config_groups.{name}.targets[{position}]", "targets")
-        for position, text in enumerate(group.targets or ())
-    )
-    return Group(name, "group", targets, group.weights is not None, weight_arguments(group, found.format))
-
-
-def _quark_groups(found: published.Quark, where: str) -> list[Group]:
-    groups = []
-    for role, key, schemes in (
-        ("layer", "layer_quant_config", found.layer_quant_config),
-        ("type", "layer_type_quant_config", found.layer_type_quant_config),
-    ):
-        for name, scheme in (schemes or {}).items():
-            target = Entry(name, f"{where}.{key}[{name!r}]", key)
-            groups.append(Group(name, role, (target,), not published.leaves_weights(scheme), scheme))
-    overall = found.global_quant_config
-    return [*groups, Group("global", "global", (), not published.leaves_weights(overall), overall)]

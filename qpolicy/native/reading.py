@@ -109,7 +109,7 @@ class Reading:
         return entry in self.matching(name, kind)
 
     def operators(self, entry: Entry) -> tuple[str, ...]:
-        """Return the operators by which this reading compares an entry with a name, as ``readings.toml`` calls them."""
+        """Return the operators by which this reading compares an entry with a name, as ``readings`` calls them."""
         clauses = self._record.clauses if self._record else ()
         return next((clause.operators for clause in clauses if entry.text.startswith(clause.prefix)), ())
 

@@ -1,7 +1,7 @@
-"""Loads the readings: one record per (dialect, engine), from ``readings.toml``.
+"""Loads the readings: one record per (dialect, engine), from the files in ``readings``.
 
-The file explains its own vocabulary. Records are data; `qpolicy.native.exclusion` and `qpolicy.native.schemes` execute
-them and hold the few verbs that the data may use.
+``readings/README.md`` explains their vocabulary. Records are data; `qpolicy.native.exclusion` and
+`qpolicy.native.schemes` execute them and hold the few verbs that the data may use.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ def find_record(dialect: str, engine: str) -> Record | None:
 
 def producer_of(dialect: str) -> str | None:
     """Return the engine whose reading is the producer's own, or None for an unknown dialect."""
-    producer: str | None = _tables()["producers"].get(dialect)
-    return producer
+    found = (table["producer"] for table in _files() if table["dialect"] == dialect and "producer" in table)
+    return next(found, None)
 
 
 def class_names(classes: str, kind: str, leaf: str) -> tuple[str, ...]:
@@ -120,23 +120,29 @@ def class_names(classes: str, kind: str, leaf: str) -> tuple[str, ...]:
         kind: The layer's kind.
         leaf: The last segment of the layer's name.
     """
-    table = _tables()["classes"].get(classes, {}).get(kind, {})
+    table = _classes().get(classes, {}).get(kind, {})
     return tuple(table.get(leaf) or table.get("*") or ())
 
 
 @lru_cache(maxsize=1)
-def _tables() -> dict[str, Any]:
-    with Path(__file__).with_name("readings.toml").open("rb") as file:
-        return tomllib.load(file)
+def _classes() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("classes.toml").read_text())
+
+
+@lru_cache(maxsize=1)
+def _files() -> tuple[dict[str, Any], ...]:
+    folder = Path(__file__).with_name("readings")
+    return tuple(tomllib.loads(path.read_text()) for path in sorted(folder.glob("*.toml")))
 
 
 @lru_cache(maxsize=1)
 def _records() -> dict[tuple[str, str], Record]:
     found: dict[tuple[str, str], Record] = {}
-    for table in _tables()["reading"]:
-        record = _record(table)
-        found[record.dialect, f"{record.engine} {record.version}"] = record
-        found[record.dialect, record.engine] = record
+    for file in _files():
+        for table in file["reading"]:
+            record = _record({"dialect": file["dialect"], **table})
+            found[record.dialect, f"{record.engine} {record.version}"] = record
+            found[record.dialect, record.engine] = record
     return found
 
 

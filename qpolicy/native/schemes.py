@@ -1,6 +1,6 @@
 """Finds the scheme that an engine gives to a layer which no list excludes: executes a kind's ``steps``.
 
-Each verb that ``readings.toml`` may use as such a step is one function here; it returns a choice, or None to let the
+Each verb that a reading may use as such a step is one function here; it returns a choice, or None to let the
 next step decide.
 """
 

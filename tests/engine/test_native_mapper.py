@@ -10,7 +10,7 @@ from native_cases import PAIRS, draw_entry, draw_name
 
 from qpolicy.native import Mapper
 from qpolicy.native.arguments import same_scheme, weight_arguments
-from qpolicy.native.published import ConfigGroup
+from qpolicy.native.dialects.compressed_tensors import ConfigGroup
 
 pytestmark = pytest.mark.engine
 
