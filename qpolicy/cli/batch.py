@@ -11,7 +11,7 @@ from qpolicy.lint.reporters import Checked, render
 from qpolicy.lint.reporters.checked import is_clean
 
 
-def run_batch(names: Iterable[str], check: Callable[[str], Checked], format_: str) -> int:
+def run_batch(names: Iterable[str], check: Callable[[str], Checked], format_: str, *, silent: bool = False) -> int:
     """Check each input, print one report and return the exit code.
 
     An input that cannot be checked is told on stderr and does not hide what was found in the others. Nothing is
@@ -21,10 +21,11 @@ def run_batch(names: Iterable[str], check: Callable[[str], Checked], format_: st
         names: The inputs as the user named them.
         check: Checks one of them.
         format_: A key of :data:`qpolicy.lint.reporters.REPORTERS`.
+        silent: Print no report, only the messages about inputs that cannot be checked.
     """
     results = [_attempt(name, check) for name in names]
     checked = [one for one, _ in results if one is not None]
-    if checked:
+    if checked and not silent:
         write(render(checked, format_, paint=paint_for(sys.stdout), width=width()))
     return worst(code for _, code in results)
 

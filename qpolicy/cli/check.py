@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import click
 
@@ -13,10 +15,12 @@ from qpolicy.cli import options
 from qpolicy.cli.batch import run_batch
 from qpolicy.cli.policies import named_policy, policy_for
 from qpolicy.cli.progress import progress
+from qpolicy.cli.settings import settings_near
 from qpolicy.errors import NothingToCheckError
 from qpolicy.lint.reporters import Checked
 from qpolicy.lint.reporters.checked import is_clean
 from qpolicy.lint.run import run_checks
+from qpolicy.lint.selection import Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +32,14 @@ class Job:
         engine: The engine that would load it.
         draft_checkpoint: The folder of a standalone draft, or None.
         strict: Whether unknown conditions that matter are errors.
+        selection: Which findings are wanted.
     """
 
     policy: Policy | None
     engine: str
     draft_checkpoint: str | None
     strict: bool
+    selection: Selection
 
 
 @click.command("check")
@@ -42,13 +48,17 @@ class Job:
 @click.option("--draft-checkpoint", metavar="CKPT", help="A standalone draft (EAGLE) that is served with CKPT.")
 @options.engine
 @options.strict
-@options.output_format("text", "concise", "json")
+@options.select
+@options.ignore
+@options.output_format("text", "concise", "json", "sarif", "github")
 def command(
     checkpoints: tuple[str, ...],
     policy: str | None,
     draft_checkpoint: str | None,
     engine: str,
     strict: bool,
+    select: Sequence[str],
+    ignore: Sequence[str],
     format_: str,
 ) -> int:
     """Check that a checkpoint will load, target and draft, and that each module is decided as its tensors say.
@@ -58,10 +68,13 @@ def command(
 
     With several checkpoints, one that cannot be read does not hide the findings of the others; the exit code is 2 if
     any is broken, else 1 if anything is found, else 3 if any has nothing to check.
+
+    Defaults can be set in the table [tool.qpolicy] of a pyproject.toml in the current folder or above it.
     """
     if draft_checkpoint and len(checkpoints) > 1:
         raise click.UsageError("--draft-checkpoint goes with one CKPT, not with several")
-    job = Job(named_policy(policy), engine, draft_checkpoint, strict)
+    selection = settings_near(Path.cwd()).selection(select, ignore)
+    job = Job(named_policy(policy), engine, draft_checkpoint, strict, selection)
     return run_batch(checkpoints, partial(check_one, job=job), format_)
 
 
@@ -82,7 +95,8 @@ def check_one(checkpoint: str, job: Job) -> Checked:
             draft_checkpoint=draft,
             draft_policy=policy_for(draft, None) if draft else None,
             strict=job.strict,
+            selection=job.selection,
         )
     if not report.layers and is_clean(report.findings):
         raise NothingToCheckError(f"{checkpoint}: nothing to check: no safetensors file here holds a layer")
-    return Checked(checkpoint, report.findings, report.layers)
+    return Checked(checkpoint, report.findings, report.layers, report.suppressed)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import sys
-import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
@@ -15,6 +11,7 @@ from pathlib import Path
 import click
 
 from qpolicy.cli.failure import CLEAN, FOUND, exit_code_of, told, worst
+from qpolicy.cli.replacing import replace
 from qpolicy.cli.terminal import complain, say
 from qpolicy.lang import decode, format_source
 from qpolicy.lint.reporters.checked import counted
@@ -113,22 +110,3 @@ def _put(file: str, formatted: Formatted) -> int:
         replace(Path(file), formatted.after)
         say(f"{formatted.name}: formatted")
     return CLEAN
-
-
-def replace(path: Path, content: bytes) -> None:
-    """Replace a file's content whole or not at all, keeping its mode; a link stays a link to the same file.
-
-    Raises:
-        OSError: The folder cannot be written; the file is then as it was.
-    """
-    target = path.resolve()
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).chmod(stat.S_IMODE(target.stat().st_mode))
-        Path(name).replace(target)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise

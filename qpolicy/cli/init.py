@@ -11,9 +11,9 @@ from qpolicy.analysis.inference import Inferred, infer, infer_with_facts
 from qpolicy.checkpoint import Checkpoint, open_checkpoint
 from qpolicy.cli import options
 from qpolicy.cli.failure import CLEAN, FOUND
-from qpolicy.cli.fmt import replace
 from qpolicy.cli.policies import beside
 from qpolicy.cli.progress import progress
+from qpolicy.cli.replacing import replace
 from qpolicy.cli.terminal import complain, say
 from qpolicy.errors import QPolicyError
 from qpolicy.lint.reporters.checked import counted

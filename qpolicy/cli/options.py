@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
+from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from click.decorators import FC
@@ -35,17 +37,39 @@ def _family(value: str) -> tuple[str, tuple[str, ...]]:
     return fused, parts
 
 
+def settled(context: click.Context, parameter: click.Parameter, given: Any) -> Any:
+    """Return what the command line gives for an option, or else what pyproject.toml does, or else the default.
+
+    The settings are those above the current folder. Those that come with a checkpoint do not count, so that no
+    stranger's file can change what is checked.
+
+    Raises:
+        QPolicyError: The settings cannot be read.
+    """
+    from qpolicy.cli.settings import settings_near  # noqa: PLC0415 - the help needs no settings
+
+    name = parameter.name or ""
+    if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+        return given
+    return settings_near(Path.cwd()).values.get(name, given)
+
+
 checkpoint = click.argument("checkpoint", metavar="CKPT")
 policy = click.option(
     "--policy",
     metavar="FILE",
+    callback=settled,
     help="The policy, or builtin:NAME for one shipped with qpolicy. By default the one *.qpolicy file beside the "
     "checkpoint, if there is one.",
 )
-engine = click.option("--engine", default="sglang", show_default=True, metavar="NAME", help="The engine that asks.")
+engine = click.option(
+    "--engine", default="sglang", show_default=True, metavar="NAME", callback=settled, help="The engine that asks."
+)
 draft = click.option("--draft", is_flag=True, help="Ask as the speculative draft (MTP, EAGLE) instead of the target.")
 strict = click.option(
-    "--strict", is_flag=True, help="Make it an error when a condition is unknown and would have mattered."
+    "--strict/--no-strict",
+    callback=settled,
+    help="Make it an error when a condition is unknown and would have mattered.",
 )
 packed = click.option(
     "--packed",
@@ -56,6 +80,30 @@ packed = click.option(
 )
 kind = click.option(
     "--kind", type=click.Choice(KINDS), help="What kind of layer the engine asks for. By default what the tensors say."
+)
+
+
+def codes(context: click.Context, parameter: click.Parameter, given: Sequence[str]) -> tuple[str, ...]:
+    """Read the values of ``--select`` or ``--ignore``, each with commas between several.
+
+    Raises:
+        QPolicyError: One of them fits no finding's code.
+    """
+    from qpolicy.lint.selection import prefixes  # noqa: PLC0415 - the help needs no codes
+
+    texts = [text.strip() for one in given for text in one.split(",")]
+    return prefixes(texts, f"--{parameter.name}")
+
+
+select = click.option(
+    "--select",
+    metavar="CODES",
+    multiple=True,
+    callback=codes,
+    help="Report only these findings: codes, prefixes such as QP3, or names, with commas between several.",
+)
+ignore = click.option(
+    "--ignore", metavar="CODES", multiple=True, callback=codes, help="Do not report these findings; written alike."
 )
 
 

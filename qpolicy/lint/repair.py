@@ -34,20 +34,20 @@ class Repair:
     safe: bool
 
 
-def apply(text: str, edits: Iterable[Edit]) -> str:
-    """Return a text with edits made; they must not overlap."""
-    for edit in sorted(edits, reverse=True):
+def apply(text: str, repairs: Iterable[Repair]) -> str:
+    """Return a text with repairs made; they must be compatible."""
+    for edit in sorted((edit for repair in repairs for edit in repair.edits), reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
     return text
 
 
-def compatible(repairs: Iterable[Repair]) -> list[Edit]:
-    """Return the edits of as many whole repairs as can be made at once, the earlier before the later."""
-    chosen: list[Edit] = []
+def compatible(repairs: Iterable[Repair]) -> list[Repair]:
+    """Return as many repairs as can be made at once, the earlier before the later, none of them twice."""
+    chosen: list[Repair] = []
     for repair in repairs:
-        edits = [edit for edit in repair.edits if edit not in chosen]
-        if not any(_touch(edit, other) for edit in edits for other in chosen):
-            chosen += edits
+        made = [edit for other in chosen for edit in other.edits]
+        if not any(_touch(edit, other) for edit in repair.edits for other in made):
+            chosen.append(repair)
     return chosen
 
 

@@ -8,6 +8,8 @@ from qpolicy.bind import Policy
 from qpolicy.checkpoint import Checkpoint
 from qpolicy.lint.checks import CHECKS
 from qpolicy.lint.finding import Finding
+from qpolicy.lint.selection import EVERYTHING, Selection
+from qpolicy.lint.settle import Settled, settle
 from qpolicy.lint.view import View
 
 
@@ -18,10 +20,16 @@ class Report:
     Attributes:
         findings: The findings, in the order of the checks.
         layers: How many layers were looked at, target and draft together.
+        suppressed: How many findings comments of the policies suppressed.
     """
 
     findings: tuple[Finding, ...]
     layers: int
+    suppressed: int = 0
+
+
+LOOKED_FOR = frozenset(check.code.code for check in CHECKS)
+"""The codes that can be found in a checkpoint and its policy together."""
 
 
 def run_checks(
@@ -32,6 +40,7 @@ def run_checks(
     draft_checkpoint: Checkpoint | None = None,
     draft_policy: Policy | None = None,
     strict: bool = False,
+    selection: Selection = EVERYTHING,
 ) -> Report:
     """Check one checkpoint, and a standalone draft's beside it.
 
@@ -42,6 +51,7 @@ def run_checks(
         draft_checkpoint: The checkpoint of a standalone draft.
         draft_policy: The policy that lies beside the standalone draft.
         strict: Make unknown conditions that matter errors.
+        selection: Which findings are wanted.
 
     Raises:
         BindError: The policy does not fit the checkpoint.
@@ -49,5 +59,15 @@ def run_checks(
     views = [View.of(checkpoint, policy, engine=engine, strict=strict)]
     if draft_checkpoint is not None:
         views.append(View.of(draft_checkpoint, draft_policy, engine=engine, strict=strict, standalone=True))
-    findings = tuple(finding for view in views for check in CHECKS for finding in check.find(view))
-    return Report(findings, sum(len(view.layers) for view in views))
+    settled = [_settled(view, selection) for view in views]
+    return Report(
+        tuple(finding for one in settled for finding in one.findings),
+        sum(len(view.layers) for view in views),
+        sum(one.suppressed for one in settled),
+    )
+
+
+def _settled(view: View, selection: Selection) -> Settled:
+    found = (finding for check in CHECKS for finding in check.find(view))
+    source = None if view.policy is None else view.policy.source
+    return settle(found, source, selection, LOOKED_FOR, final=False)

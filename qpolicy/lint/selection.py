@@ -22,23 +22,6 @@ class Selection:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, select: Iterable[str], ignore: Iterable[str], where: str = "") -> Selection:
-        """Read what a user wrote: codes, prefixes such as ``QP3``, and names.
-
-        Args:
-            select: What to report.
-            ignore: What not to report.
-            where: What to put before an error's message: the file that they come from.
-
-        Raises:
-            QPolicyError: One of them fits no code.
-        """
-        return cls(
-            tuple(_prefix(one, f"{where}select") for one in select),
-            tuple(_prefix(one, f"{where}ignore") for one in ignore),
-        )
-
     def includes(self, code: str) -> bool:
         """Whether a code is reported: the longer prefix wins, and ``ignore`` where both are equally long.
 
@@ -48,9 +31,29 @@ class Selection:
         return code in SYNTAX_CODES or wanted > _longest(code, self.ignore)
 
 
+EVERYTHING = Selection()
+"""Every code."""
+
+
 def _longest(code: str, prefixes: Sequence[str]) -> int:
     """Return the length of the longest prefix that fits, or -1."""
     return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=-1)
+
+
+def prefixes(texts: Iterable[str], where: str) -> tuple[str, ...]:
+    """Read what a user wrote: codes, prefixes such as ``QP3``, and names.
+
+    Args:
+        texts: What is written.
+        where: Where it is, for the error's message.
+
+    Returns:
+        The prefixes of codes that it stands for.
+
+    Raises:
+        QPolicyError: One of the texts fits no code.
+    """
+    return tuple(_prefix(text, where) for text in texts)
 
 
 def _prefix(text: str, where: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from commandline import run
 
-from qpolicy.cli.fmt import replace
+from qpolicy.cli.replacing import replace
 
 UGLY = "qpolicy   1\nlm_head :unquantized\n"
 PRETTY = "qpolicy 1\nlm_head: unquantized\n"

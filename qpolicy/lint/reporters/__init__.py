@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from types import MappingProxyType
 from typing import TypeAlias
 
-from qpolicy.lint.reporters import as_json, concise, text
 from qpolicy.lint.reporters.checked import Checked
 from qpolicy.lint.reporters.paint import Paint, plain
 
@@ -15,9 +15,10 @@ __all__ = ["REPORTERS", "Checked", "Reporter", "render"]
 Reporter: TypeAlias = Callable[[Sequence[Checked], Paint, int], str]
 """Takes what was checked, a colouring and a width in characters; returns the report, its last newline included."""
 
-REPORTERS: Mapping[str, Reporter] = MappingProxyType(
-    {"text": text.report, "concise": concise.report, "json": as_json.report}
+REPORTERS: Mapping[str, str] = MappingProxyType(
+    {"text": "text", "concise": "concise", "json": "as_json", "sarif": "sarif", "github": "github"}
 )
+"""Each format with its module in this package, which is imported when it is used and holds ``report``."""
 
 
 def render(checked: Sequence[Checked], format: str = "text", *, paint: Paint = plain, width: int = 100) -> str:
@@ -32,4 +33,5 @@ def render(checked: Sequence[Checked], format: str = "text", *, paint: Paint = p
     Raises:
         KeyError: There is no such format.
     """
-    return REPORTERS[format](checked, paint, width)
+    reporter: Reporter = import_module(f"{__name__}.{REPORTERS[format]}").report
+    return reporter(checked, paint, width)

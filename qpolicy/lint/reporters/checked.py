@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from qpolicy.lint.finding import Finding, Severity
@@ -19,11 +19,15 @@ class Checked:
         subject: The checkpoint folder or policy file, as the user named it.
         findings: What was found.
         layers: How many layers were compared with their tensors; None where no tensors take part.
+        suppressed: How many findings a comment of the policy suppressed.
+        fixed: How many findings were mended.
     """
 
     subject: str
     findings: tuple[Finding, ...]
     layers: int | None = None
+    suppressed: int = 0
+    fixed: int = 0
 
     def file_of(self, finding: Finding) -> str:
         """Return the file that a finding is about, or else the subject."""
@@ -42,9 +46,13 @@ def counted(number: int, noun: str) -> str:
 
 def tally(findings: Iterable[Finding]) -> str:
     """Return how many findings of each severity there are, such as ``2 errors, 1 warning``; empty for none."""
-    counts = Counter(finding.severity for finding in findings)
+    return numbered(Counter(finding.severity for finding in findings))
+
+
+def numbered(counts: Mapping[Severity, int]) -> str:
+    """Return how many there are of each severity, such as ``2 errors, 1 warning``; empty for none."""
     nouns = {"info": "note"}
-    return ", ".join(counted(counts[one], nouns.get(one, one)) for one in SEVERITIES if counts[one])
+    return ", ".join(counted(counts[one], nouns.get(one, one)) for one in SEVERITIES if counts.get(one))
 
 
 def is_clean(findings: Iterable[Finding]) -> bool:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
+from qpolicy.lint.finding import Finding, Related
 from qpolicy.lint.reporters.alike import Group, grouped
-from qpolicy.lint.reporters.checked import Checked, counted, is_clean, tally
+from qpolicy.lint.reporters.checked import Checked, counted
 from qpolicy.lint.reporters.escape import escape, escape_lines
 from qpolicy.lint.reporters.names import listed
 from qpolicy.lint.reporters.paint import Paint
+from qpolicy.lint.reporters.summary import summary
 
 _MODULES_SHOWN = 20
 _INDENT = "  "
@@ -40,13 +42,32 @@ def _paragraph(checked: Checked, group: Group, paint: Paint, width: int) -> Iter
     yield f"{head} {paint('at', 'quiet')} {escape(checked.place_of(finding))}{alike}"
     for line in finding.message.splitlines():
         yield from _wrapped(escape(line), width)
-    if finding.excerpt:
-        yield from (_INDENT * 2 + line for line in escape_lines(finding.excerpt).split("\n"))
+    yield from _excerpt(finding.excerpt)
+    for related in finding.related:
+        yield from _related(related, finding, width)
     if finding.modules:
         yield from _wrapped(_modules(finding.modules), width, _INDENT + _HANGING)
     if finding.fix:
-        yield f"{_INDENT}{paint('fix:', 'good')}"
+        yield f"{_INDENT}{paint(_fix_head(finding), 'good')}"
         yield from (_HANGING + line if line else "" for line in escape_lines(finding.fix).rstrip().split("\n"))
+
+
+def _excerpt(excerpt: str | None) -> Iterator[str]:
+    if excerpt:
+        yield from (_INDENT * 2 + line for line in escape_lines(excerpt).split("\n"))
+
+
+def _related(related: Related, finding: Finding, width: int) -> Iterator[str]:
+    """Yield another place of a finding; its file is named where it is another one."""
+    where = f"line {related.line}" if related.file == finding.file else f"{related.file}:{related.line}"
+    yield from _wrapped(f"{escape(where)} {escape(related.message)}", width)
+    yield from _excerpt(related.excerpt)
+
+
+def _fix_head(finding: Finding) -> str:
+    if finding.repair is None:
+        return "fix:"
+    return "fix (made by --fix):" if finding.repair.safe else "fix (made by --fix --unsafe-fixes):"
 
 
 def _modules(modules: Sequence[str]) -> str:
@@ -62,22 +83,3 @@ def _wrapped(text: str, width: int, subsequent: str = _INDENT) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def summary(checked: Checked, paint: Paint) -> str:
-    """Return the line that closes a text report, such as ``2 errors, 1 warning in ckpt; 43 layers checked``."""
-    subject, found = escape(checked.subject), tally(checked.findings)
-    if not is_clean(checked.findings):
-        return f"{paint(found, 'strong')} in {subject}{_looked_at(checked.layers)}"
-    notes = f" ({found})" if found else ""
-    return f"{paint('clean', 'good')}: {subject}{_agreeing(checked.layers)}{notes}"
-
-
-def _looked_at(layers: int | None) -> str:
-    return "" if layers is None else f"; {counted(layers, 'layer')} checked"
-
-
-def _agreeing(layers: int | None) -> str:
-    if layers is None:
-        return ""
-    return ", 1 layer agrees with its tensors" if layers == 1 else f", {layers} layers agree with their tensors"

@@ -8,7 +8,7 @@ from qpolicy.lang.source import Source
 from qpolicy.lint.catalog import SYNTAX_CODES, code_of
 from qpolicy.lint.check import Code, Example, Page
 from qpolicy.lint.finding import Finding
-from qpolicy.lint.mend import without_codes
+from qpolicy.lint.rules.uncommenting import without_codes
 from qpolicy.lint.selection import near_code
 from qpolicy.lint.suppressions import FILE, LINES, Named, Suppression
 
