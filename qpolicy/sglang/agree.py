@@ -6,7 +6,7 @@ from qpolicy.sglang import compat
 from qpolicy.sglang.session import Session
 from qpolicy.sglang.stop import PolicyStop
 
-_NONE = "no policy"
+_NONE = ""
 
 
 def demand(session: Session | None) -> None:
@@ -20,10 +20,10 @@ def demand(session: Session | None) -> None:
     Raises:
         PolicyStop: They differ; raised on every rank.
     """
-    mine = (_NONE, _NONE) if session is None else (session.digest, str(session))
+    mine = (_NONE, "no policy") if session is None else (session.digest, str(session))
     everyone = compat.gather(mine)
     if len({digest for digest, _ in everyone}) > 1:
-        told = "\n".join(f"  rank {rank}: {digest[:12]} {where}" for rank, (digest, where) in enumerate(everyone))
+        told = "\n".join(f"  rank {rank}: {where} {digest[:12]}".rstrip() for rank, (digest, where) in enumerate(everyone))
         raise PolicyStop(
             f"the ranks would decide differently; give all of them the same policy and checkpoint:\n{told}"
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import json
+import socket
 import sys
 import types
 import warnings
@@ -57,7 +58,23 @@ class Outcome:
 
 
 def start() -> None:
-    """Give SGLang the three things that it looks for on a GPU machine, then start its process groups."""
+    """Give SGLang what it looks for on a GPU machine, then start its process groups."""
+    stand_in()
+    from sglang.test.layer_ut_utils import init_single_process_dist
+
+    init_single_process_dist(free_port())
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on, for processes that run at the same time."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def stand_in() -> None:
+    """Give SGLang the three things that it looks for on a GPU machine."""
     warnings.filterwarnings("ignore")
     import torch
 
@@ -70,9 +87,6 @@ def start() -> None:
         sys.modules[module.__name__] = module
     # Linear attention puts its norm on the current device, whatever the surrounding torch.device says.
     torch.cuda.current_device = lambda: "cpu"
-    from sglang.test.layer_ut_utils import init_single_process_dist
-
-    init_single_process_dist()
 
 
 def run(job: Job) -> Outcome:
