@@ -25,10 +25,13 @@ class Group:
     Attributes:
         name: What the policy calls the set.
         holds: Whether a module belongs to it.
+        root: Returns the name of the part of the model that a module of the group is in, where the group is such parts;
+            None for a group of modules that lie here and there.
     """
 
     name: str
     holds: Callable[[str], bool]
+    root: Callable[[str], str] | None = None
 
 
 def _is_router(name: str) -> bool:
@@ -38,7 +41,15 @@ def _is_router(name: str) -> bool:
 
 def _tower(name: str) -> Group:
     words = _TOWERS[name]
-    return Group(name, lambda module: not words.isdisjoint(module.split(".")[:_TOWER_DEPTH]))
+
+    def holds(module: str) -> bool:
+        return not words.isdisjoint(module.split(".")[:_TOWER_DEPTH])
+
+    def root(module: str) -> str:
+        segments = module.split(".")
+        return ".".join(segments[: next(at for at, segment in enumerate(segments) if segment in words) + 1])
+
+    return Group(name, holds, root)
 
 
 GROUPS: tuple[Group, ...] = (Group("routers", _is_router), *map(_tower, _TOWERS))
@@ -46,8 +57,8 @@ GROUPS: tuple[Group, ...] = (Group("routers", _is_router), *map(_tower, _TOWERS)
 
 
 def group_of(name: str) -> Group | None:
-    """Return the first group that a module belongs to, or None."""
-    return next((group for group in GROUPS if group.holds(name)), None)
+    """Return the group that a module belongs to, or None; a router inside a tower belongs to the tower."""
+    return next((group for group in reversed(GROUPS) if group.holds(name)), None)
 
 
 def groups_in(names: Iterable[str]) -> set[str]:

@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from qpolicy.analysis.inference.shapes import MOST_CHARACTERS, MOST_WORDS, Segment, Shape, Words
 from qpolicy.paths.segments import is_spelling
 
+_ORDER = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+_USUAL = {word: place for place, word in enumerate(_ORDER)}
+
 
 def merged(shapes: Sequence[Shape]) -> tuple[Shape, ...]:
     """Return patterns that match the same names together, as few as braces can make them.
@@ -46,7 +49,8 @@ def _around(shape: Shape, back: int) -> tuple[Shape, Shape]:
 
 def _joined(group: Sequence[Shape], back: int) -> list[Shape]:
     before, after = _around(group[0], back)
-    words = tuple(dict.fromkeys(word for shape in group for word in _words(shape[-back])))
+    found = dict.fromkeys(word for shape in group for word in _words(shape[-back]))
+    words = sorted(found, key=lambda word: _USUAL.get(word, len(_USUAL)))
     return [(*before, Words(row), *after) for row in _rows(words)]
 
 

@@ -9,7 +9,7 @@ from qpolicy.analysis.inference.cover import cover
 from qpolicy.analysis.inference.evidence import State
 from qpolicy.analysis.inference.groups import GROUPS, group_of, groups_in
 from qpolicy.analysis.inference.refused import Refused
-from qpolicy.analysis.inference.shapes import spelled
+from qpolicy.analysis.inference.shapes import REST, literal, spelled
 from qpolicy.checkpoint import Checkpoint, draft_patterns
 from qpolicy.lang.tree import Action
 from qpolicy.paths import Pattern, PatternIndex
@@ -99,8 +99,16 @@ def _rules(checkpoint: Checkpoint, part: str, names: Sequence[str], refused: Ref
         return (PlannedRule(draft_patterns(checkpoint), "unquantized", DRAFT),)
     if part == "rest":
         return _each(names, refused, "unquantized")
-    patterns = tuple(map(spelled, cover(names, refused)))
-    return (PlannedRule(patterns, "unquantized", None if part == "head" else part),)
+    return (PlannedRule(_patterns(part, names, refused), "unquantized", None if part == "head" else part),)
+
+
+def _patterns(part: str, names: Sequence[str], refused: Refused) -> tuple[str, ...]:
+    """Return the patterns of one part: the roots of a tower, since all of it is plain, else what covers the names."""
+    root = next((group.root for group in GROUPS if group.name == part), None)
+    shapes = (
+        cover(names, refused) if root is None else [(*literal(one), REST) for one in dict.fromkeys(map(root, names))]
+    )
+    return tuple(map(spelled, shapes))
 
 
 def _each(names: Iterable[str], refused: Refused, decision: State) -> tuple[PlannedRule, ...]:

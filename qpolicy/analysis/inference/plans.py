@@ -9,9 +9,12 @@ from functools import cached_property
 from qpolicy.analysis.inference.evidence import Evidence, State, decided
 from qpolicy.analysis.inference.plan import Plan, PlannedRule, name_plain, name_quantized
 from qpolicy.analysis.inference.refused import Refused
-from qpolicy.analysis.inference.shapes import Words, spelled
+from qpolicy.analysis.inference.shapes import literal, spelled
 from qpolicy.bind import World, parse
 from qpolicy.checkpoint import Checkpoint
+
+FEW = 3
+"""So many patterns may name what is plain, even if what is quantized could be named by one."""
 
 DROP = "drop mtp if unquantized_on_disk(@mtp)"
 
@@ -35,14 +38,16 @@ class Planner:
     def plans(self) -> Iterator[Plan]:
         """Yield the plans, the best first.
 
-        With one scheme all that is quantized is quantized alike. Then either the plain modules are named and the rest
-        is quantized or, where that takes at most half as many patterns, the reverse. Nothing depends on the list then.
-        With several schemes only the list knows which module has which, so the rest is left to it.
+        With one scheme all that is quantized is quantized alike. Then the plain modules are named and the rest is
+        quantized; or the reverse, where one pattern is all that is quantized (the experts, as a rule) and to name what
+        is plain takes more than :data:`FEW`. Nothing depends on the list then. With several schemes only the list knows
+        which module has which, so the rest is left to it.
         """
         config = World(self.checkpoint, self.engine, False).config
         if config is None or len(config.schemes) <= 1:
             direct, inverse = self._direct(), self._inverse()
-            yield from (inverse, direct) if 2 * inverse.length <= direct.length else (direct, inverse)
+            reverse = inverse.length == 0 or (inverse.length == 1 and direct.length > FEW)
+            yield from (inverse, direct) if reverse else (direct, inverse)
         yield self._over_list()
 
     def _direct(self) -> Plan:
@@ -87,8 +92,7 @@ class Planner:
         if head is None or head.name in self.checkpoint.modules or head.quantized is not False:
             return
         tables = (module.name for module in self.checkpoint.modules.values() if module.tensors is head.tensors)
-        shape = tuple(Words((segment,)) for segment in next(tables).split("."))
-        yield PlannedRule((spelled(shape), "**.lm_head"), "unquantized")
+        yield PlannedRule((spelled(literal(next(tables))), "**.lm_head"), "unquantized")
 
     def _in(self, state: State, names: Iterable[str] | None = None) -> tuple[str, ...]:
         """Return those of these modules, by default of all, that are in a state."""

@@ -59,6 +59,11 @@ Segment: TypeAlias = Words | Numbers | Rest
 Shape: TypeAlias = tuple[Segment, ...]
 
 
+def literal(name: str) -> Shape:
+    """Return the pattern that matches this one name."""
+    return tuple(Words((segment,)) for segment in name.split("."))
+
+
 def spelled(shape: Shape) -> str:
     """Return the pattern as the language writes it.
 
