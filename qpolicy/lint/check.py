@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from qpolicy.lang.source import Source, Span
 from qpolicy.lint.finding import Finding, Related, Severity
 from qpolicy.lint.repair import Repair
 
 if TYPE_CHECKING:
+    from qpolicy.lang.source import Source, Span
     from qpolicy.lint.view import View
 
 Find: TypeAlias = "Callable[[View], Iterable[Finding]]"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from qpolicy.lang.source import Source, Span
 from qpolicy.lint.repair import Repair
+
+if TYPE_CHECKING:
+    from qpolicy.lang.source import Source, Span
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 

@@ -24,7 +24,8 @@ def count_modules(view: View, pattern: Pattern) -> int:
 
 def nearest(pattern: Pattern, names: tuple[str, ...]) -> Suggestion | None:
     """Return the likeliest correction of a pattern that matches none of these names, if there is one."""
-    return next(iter(suggest(pattern, names)), None)
+    hints = suggest(pattern, names)
+    return next((hint for hint in hints if any(map(hint.replaced.matches, names))), None)
 
 
 def looks_misspelt(hint: Suggestion | None) -> bool:

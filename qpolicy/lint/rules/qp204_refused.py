@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qpolicy.lint.check import Check, Code
+from qpolicy.lint.check import Check, Code, Example, Page
 from qpolicy.lint.finding import Finding
 from qpolicy.lint.view import Layer, View
+
+_CHECKPOINT = """\
+plain  lm_head
+{"architectures": ["Qwen3ForCausalLM"], "num_hidden_layers": 1,
+ "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": ["lm_head"]}}
+"""
 
 CODE = Code(
     "QP204",
     "refused",
     "error",
     "The policy or the engine refuses to build a layer.",
+    Page(
+        explanation="""\
+A rule says `error`, or the engine would refuse the layer: no target of the config fits it, or several do.
+""",
+        bad=Example(policy='qpolicy 1\n\nlm_head: error "this head has no scales"\n', checkpoint=_CHECKPOINT),
+        good=Example(policy="qpolicy 1\n\nlm_head: unquantized\n", checkpoint=_CHECKPOINT),
+        fix="Do what the reason says, or decide the layer by another rule.",
+    ),
 )
 
 

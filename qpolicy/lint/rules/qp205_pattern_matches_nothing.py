@@ -7,17 +7,34 @@ from collections.abc import Iterator
 from qpolicy.bind.resolve import parse_pattern
 from qpolicy.lang.tree import Expect, PatternRef
 from qpolicy.lang.walk import selectors_of
-from qpolicy.lint.check import Check, Code
+from qpolicy.lint.check import Check, Code, Example, Page
 from qpolicy.lint.finding import Finding, Severity
 from qpolicy.lint.names import known_names, looks_misspelt, nearest, told
 from qpolicy.lint.view import View
 from qpolicy.paths import PatternIndex
+
+_CHECKPOINT = """\
+fp8    model.layers.0.mlp.experts.{0..1}.up_proj
+{"architectures": ["Qwen3ForCausalLM"], "num_hidden_layers": 1,
+ "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": []}}
+"""
 
 CODE = Code(
     "QP205",
     "pattern-matches-nothing",
     "warning",
     "A pattern of the policy matches no stored module.",
+    Page(
+        explanation="""\
+A pattern that matches nothing does nothing, and mostly it is misspelt. The message names the nearest segment that the
+checkpoint has, and how many modules it would match.
+
+It is only a remark where another pattern of the same statement does match, and in a policy that ships with qpolicy.
+""",
+        bad=Example(policy="qpolicy 1\n\n**.mlp.expert: quantized\n", checkpoint=_CHECKPOINT),
+        good=Example(policy="qpolicy 1\n\n**.mlp.experts: quantized\n", checkpoint=_CHECKPOINT),
+        fix="Correct the pattern, or remove it.",
+    ),
 )
 
 

@@ -6,15 +6,29 @@ from collections.abc import Iterator
 
 from qpolicy.bind import Expectation, run_expectations
 from qpolicy.bind.explain import verdict
-from qpolicy.lint.check import Check, Code
+from qpolicy.lint.check import Check, Code, Example, Page
 from qpolicy.lint.finding import Finding
 from qpolicy.lint.view import View
+
+_CHECKPOINT = """\
+fp8    model.layers.0.mlp.down_proj
+{"architectures": ["Qwen3ForCausalLM"], "num_hidden_layers": 1,
+ "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": []}}
+"""
 
 CODE = Code(
     "QP207",
     "expectation-failed",
     "error",
     "An expect line of the policy does not hold.",
+    Page(
+        explanation="""\
+An `expect` line says what a policy is meant to do, and here it does something else, or the line selects no module.
+""",
+        bad=Example(policy="qpolicy 1\n\nexpect **.down_proj: unquantized\n", checkpoint=_CHECKPOINT),
+        good=Example(policy="qpolicy 1\n\nexpect **.down_proj: quantized\n", checkpoint=_CHECKPOINT),
+        fix="Correct the rule or the expectation; `qpolicy test` explains each decision.",
+    ),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qpolicy.lint.check import Check, Code
+from qpolicy.lint.check import Check, Code, Example, Page
 from qpolicy.lint.finding import Finding
 from qpolicy.lint.view import View
 
@@ -13,6 +13,29 @@ CODE = Code(
     "files-disagree",
     "error",
     "The index and the shards of the checkpoint disagree, or a file cannot be read.",
+    Page(
+        explanation="""\
+Tensors or files are missing, stored twice, or not listed in the index; or a file cannot be read. The engine would stop,
+or load weights from the wrong file. Odd but harmless contents are a warning. In the example, `missing` is a module that
+the index lists in a file that is not there.
+""",
+        bad=Example(
+            checkpoint="""\
+fp8      model.layers.0.self_attn.o_proj
+missing  model.layers.0.mlp.down_proj
+{"architectures": ["Qwen3ForCausalLM"], "num_hidden_layers": 1,
+ "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": []}}
+"""
+        ),
+        good=Example(
+            checkpoint="""\
+fp8      model.layers.0.self_attn.o_proj, model.layers.0.mlp.down_proj
+{"architectures": ["Qwen3ForCausalLM"], "num_hidden_layers": 1,
+ "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": []}}
+"""
+        ),
+        fix="Write the index again, or fetch the missing file.",
+    ),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qpolicy.errors import QPolicyError
-from qpolicy.lint.check import Check, Code
+from qpolicy.lint.check import Check, Code, Example, Page
 from qpolicy.lint.finding import Finding
 from qpolicy.lint.names import known_names, nearest, told
 from qpolicy.lint.view import View
@@ -17,6 +17,30 @@ CODE = Code(
     "entry-matches-nothing",
     "warning",
     "An entry of the checkpoint's list matches no stored module and no layer of the engine.",
+    Page(
+        explanation="""\
+An entry that matches nothing excludes nothing. Mostly the module was renamed after the list was written, or the entry
+is misspelt. It is only a remark for a parent whose modules it does not cover, where neither the producer nor the engine
+extends it to them.
+""",
+        bad=Example(
+            checkpoint="""\
+plain  lm_head
+fp8    model.layers.0.self_attn.o_proj, model.layers.0.mlp.down_proj
+{"architectures": ["Qwen3ForCausalLM"], "num_hidden_layers": 1,
+ "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": ["lm_head", "model.layers.0.self_attn.proj"]}}
+"""
+        ),
+        good=Example(
+            checkpoint="""\
+plain  lm_head
+fp8    model.layers.0.self_attn.o_proj, model.layers.0.mlp.down_proj
+{"architectures": ["Qwen3ForCausalLM"], "num_hidden_layers": 1,
+ "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": ["lm_head"]}}
+"""
+        ),
+        fix="Remove the entry, or correct its name.",
+    ),
 )
 
 

@@ -4,15 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qpolicy.lint.check import Check, Code
+from qpolicy.lint.check import Check, Code, Example, Page
 from qpolicy.lint.finding import Finding
 from qpolicy.lint.view import Layer, View
+
+_CHECKPOINT = """\
+plain  model.layers.0.self_attn.o_proj
+fp8    model.layers.0.mlp.down_proj
+plain  mtp.layers.0.self_attn.o_proj
+{"architectures": ["Qwen3NextForCausalLM"], "num_hidden_layers": 1, "num_nextn_predict_layers": 1,
+ "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": ["model.layers.0.self_attn.o_proj"]}}
+"""
 
 CODE = Code(
     "QP303",
     "draft-not-listed",
     "warning",
     "Draft modules are stored unquantized, but no entry of the checkpoint's list covers them.",
+    Page(
+        explanation="""\
+The draft head was left unquantized, but the list does not say so. In the example SGLang happens to ask for the draft's
+layer as `model.layers.0`, where an entry for the target answers; another engine, or the next version, will not.
+""",
+        bad=Example(checkpoint=_CHECKPOINT),
+        good=Example(policy="qpolicy 1\n\n@mtp.**: unquantized\n", checkpoint=_CHECKPOINT),
+        fix="Write a rule for the draft, or entries in the list.",
+    ),
 )
 
 
@@ -23,9 +40,9 @@ def find(view: View) -> Iterator[Finding]:
     missed = tuple(name for layer in view.layers if layer.draft for name in _unlisted(view, layer))
     if not missed:
         return
-    count = "one module" if len(missed) == 1 else f"{len(missed)} modules"
+    are = "one module of the draft is" if len(missed) == 1 else f"{len(missed)} modules of the draft are"
     yield CODE.finding(
-        f"{count} of the draft are not quantized on disk, but no entry of the checkpoint's list covers them",
+        f"{are} not quantized on disk, but no entry of the checkpoint's list covers them",
         modules=missed,
         file=view.list_file,
         fix="when draft and not quantized_on_disk: unquantized",

@@ -4,16 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qpolicy.lint.check import Check, Code
+from qpolicy.lint.check import Check, Code, Example, Page
 from qpolicy.lint.finding import Finding
 from qpolicy.lint.rules.half_excluded import half_excluded
 from qpolicy.lint.view import View
+
+_CHECKPOINT = """\
+fp8    model.layers.0.self_attn.{q,k,v}_proj
+{"architectures": ["Qwen3ForCausalLM"], "num_hidden_layers": 1,
+ "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": ["model.layers.0.self_attn.q_proj"]}}
+"""
 
 CODE = Code(
     "QP306",
     "fused-half-excluded",
     "error",
     "The checkpoint's list excludes some parts of a fused layer and not the others.",
+    Page(
+        explanation="""\
+An engine builds the parts of a fused layer as one. If the list excludes some of them and not the others, the engine
+refuses the layer or takes one of the parts for all of them.
+""",
+        bad=Example(policy="qpolicy 1\n\notherwise: native\n", checkpoint=_CHECKPOINT),
+        good=Example(policy="qpolicy 1\n\n**.qkv_proj: quantized\n", checkpoint=_CHECKPOINT),
+        fix="Write a rule for the layer if all of its parts are stored alike; if not, quantize it again.",
+    ),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qpolicy.lint.check import Check, Code
+from qpolicy.lint.check import Check, Code, Example, Page
 from qpolicy.lint.finding import Finding
 from qpolicy.lint.view import View
 
@@ -13,6 +13,28 @@ CODE = Code(
     "draft-names-unknown",
     "info",
     "The table of draft names has no row for this architecture.",
+    Page(
+        explanation="""\
+A draft asks by names of its own, often by `model.layers.0` although that is the target's first layer on disk. For this
+architecture the table of draft names has no row, so its layers are checked under their stored names, and the engine may
+read the list differently.
+""",
+        bad=Example(
+            checkpoint="""\
+fp8    model.layers.0.mlp.down_proj, mtp.layers.0.mlp.down_proj
+{"architectures": ["NewModelForCausalLM"], "num_hidden_layers": 1, "num_nextn_predict_layers": 1,
+ "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": []}}
+"""
+        ),
+        good=Example(
+            checkpoint="""\
+fp8    model.layers.0.mlp.down_proj, mtp.layers.0.mlp.down_proj
+{"architectures": ["Qwen3NextForCausalLM"], "num_hidden_layers": 1, "num_nextn_predict_layers": 1,
+ "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": []}}
+"""
+        ),
+        fix="Compare with the names that the engine asks. Rules for `@mtp` and `when draft` hold under either name.",
+    ),
 )
 
 
