@@ -6,10 +6,9 @@ from qpolicy.bind.expectations import Expectation, run_expectations
 from qpolicy.bind.matcher import Matcher
 from qpolicy.bind.policy import Policy, load, no_policy, parse
 from qpolicy.bind.rule import BoundRule
-from qpolicy.bind.world import ENGINES, World
+from qpolicy.bind.world import World
 
 __all__ = [
-    "ENGINES",
     "Ask",
     "BoundRule",
     "Decision",

@@ -86,7 +86,7 @@ class WorldFacts:
 
     def _is(self, name: str, values: Sequence[str]) -> Truth:
         if name == "engine":
-            return self.world.engine in values
+            return self.world.engine_name in values
         if self.world.checkpoint is None:
             return None
         if name == "arch":

@@ -10,13 +10,14 @@ from pathlib import Path
 from qpolicy.bind.check import pattern_issues
 from qpolicy.bind.matcher import Matcher
 from qpolicy.bind.passes import POLICY_PASSES, Binding, bind_all
-from qpolicy.bind.world import ENGINES, World
+from qpolicy.bind.world import World
 from qpolicy.checkpoint import FUSED, Checkpoint
 from qpolicy.errors import BindError, QPolicyError
 from qpolicy.lang import PolicySyntaxError, decode
 from qpolicy.lang import parse as parse_document
 from qpolicy.lang.source import Source
 from qpolicy.lang.tree import Document
+from qpolicy.native import engines, knows_engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,8 @@ class Policy:
         Raises:
             BindError: The policy does not fit: it names a scheme that the checkpoint lacks, or the engine is unknown.
         """
-        if engine not in ENGINES:
-            raise BindError(f"engine '{engine}' is not known; known: {', '.join(ENGINES)}")
+        if not knows_engine(engine):
+            raise BindError(f"engine '{engine}' is not known; known: {', '.join(engines())}")
         world = World(checkpoint, engine, draft, FUSED if packed is None else packed, strict)
         return Matcher(bind_all(Binding.start(self.document, self.source, world)))
 

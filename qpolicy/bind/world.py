@@ -11,8 +11,6 @@ from qpolicy.bind.stored import StoredIndex
 from qpolicy.checkpoint import FUSED, Checkpoint
 from qpolicy.native import Mapper, NativeConfig, Reading, draft_nulling, engine_reading, producer_reading, read_config
 
-ENGINES = ("sglang",)
-
 
 @dataclass(frozen=True)
 class World:
@@ -20,7 +18,7 @@ class World:
 
     Attributes:
         checkpoint: The checkpoint, or None when there is none at hand.
-        engine: Name of the engine that asks.
+        engine: Name of the engine that asks, perhaps with a version.
         draft: Whether the model under construction is the speculative draft.
         packed: Fused name to the names of its parts, as the engine's model class has it.
         strict: Whether an unknown condition that could matter is an error.
@@ -31,6 +29,11 @@ class World:
     draft: bool
     packed: Mapping[str, Sequence[str]] = field(default_factory=lambda: FUSED)
     strict: bool = False
+
+    @property
+    def engine_name(self) -> str:
+        """The engine's name without a version."""
+        return self.engine.partition(" ")[0]
 
     @cached_property
     def stored(self) -> StoredIndex:
@@ -49,7 +52,7 @@ class World:
         """The row of draft names for this checkpoint's architecture; None for a target or an unknown draft."""
         if not self.draft or self.checkpoint is None:
             return None
-        return draft_row(self.engine, self.checkpoint.architectures)
+        return draft_row(self.engine_name, self.checkpoint.architectures)
 
     @cached_property
     def producer(self) -> Reading | None:
@@ -70,7 +73,7 @@ class World:
         if not self.draft or self.config is None or self.checkpoint is None:
             return None
         for arch in self.checkpoint.architectures:
-            reason = draft_nulling(self.config, self.engine, arch, self.checkpoint.num_hidden_layers)
+            reason = draft_nulling(self.config, self.engine_name, arch, self.checkpoint.num_hidden_layers)
             if reason is not None:
                 return reason
         return None

@@ -29,14 +29,14 @@ class Job:
 
     Attributes:
         policy: The policy that was named, or None to look beside each checkpoint.
-        engine: The engine that would load it.
+        engines: The engines that would load it, the first before those that are compared with it.
         draft_checkpoint: The folder of a standalone draft, or None.
         strict: Whether unknown conditions that matter are errors.
         selection: Which findings are wanted.
     """
 
     policy: Policy | None
-    engine: str
+    engines: tuple[str, ...]
     draft_checkpoint: str | None
     strict: bool
     selection: Selection
@@ -46,7 +46,7 @@ class Job:
 @click.argument("checkpoints", metavar="CKPT...", nargs=-1, required=True)
 @options.policy
 @click.option("--draft-checkpoint", metavar="CKPT", help="A standalone draft (EAGLE) that is served with CKPT.")
-@options.engine
+@options.engines
 @options.strict
 @options.select
 @options.ignore
@@ -55,7 +55,7 @@ def command(
     checkpoints: tuple[str, ...],
     policy: str | None,
     draft_checkpoint: str | None,
-    engine: str,
+    engine: tuple[str, ...],
     strict: bool,
     select: Sequence[str],
     ignore: Sequence[str],
@@ -91,7 +91,7 @@ def check_one(checkpoint: str, job: Job) -> Checked:
         report = run_checks(
             opened,
             policy_for(opened, job.policy),
-            engine=job.engine,
+            engine=job.engines,
             draft_checkpoint=draft,
             draft_policy=policy_for(draft, None) if draft else None,
             strict=job.strict,

@@ -65,6 +65,27 @@ policy = click.option(
 engine = click.option(
     "--engine", default="sglang", show_default=True, metavar="NAME", callback=settled, help="The engine that asks."
 )
+
+
+def engine_names(context: click.Context, parameter: click.Parameter, given: Sequence[str]) -> tuple[str, ...]:
+    """Return the engines that ``--engine`` names, or else the settings, or else the default.
+
+    Raises:
+        QPolicyError: The settings cannot be read.
+    """
+    found = settled(context, parameter, given)
+    return (found,) if isinstance(found, str) else tuple(found)
+
+
+engines = click.option(
+    "--engine",
+    metavar="NAME",
+    multiple=True,
+    default=["sglang"],
+    show_default=True,
+    callback=engine_names,
+    help="The engine that asks. Given more than once, the engines are compared as well.",
+)
 draft = click.option("--draft", is_flag=True, help="Ask as the speculative draft (MTP, EAGLE) instead of the target.")
 strict = click.option(
     "--strict/--no-strict",

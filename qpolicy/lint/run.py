@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from qpolicy.bind import Policy
 from qpolicy.checkpoint import Checkpoint
@@ -36,7 +37,7 @@ def run_checks(
     checkpoint: Checkpoint,
     policy: Policy | None,
     *,
-    engine: str = "sglang",
+    engine: str | Sequence[str] = "sglang",
     draft_checkpoint: Checkpoint | None = None,
     draft_policy: Policy | None = None,
     strict: bool = False,
@@ -47,7 +48,8 @@ def run_checks(
     Args:
         checkpoint: The target's checkpoint; the draft's too where it holds one.
         policy: Its policy; None checks the checkpoint's own list alone.
-        engine: The engine that would load it.
+        engine: The engine that would load it, or several that are compared; findings of another than the first say
+            whose they are.
         draft_checkpoint: The checkpoint of a standalone draft.
         draft_policy: The policy that lies beside the standalone draft.
         strict: Make unknown conditions that matter errors.
@@ -56,9 +58,13 @@ def run_checks(
     Raises:
         BindError: The policy does not fit the checkpoint.
     """
-    views = [View.of(checkpoint, policy, engine=engine, strict=strict)]
+    engines = (engine,) if isinstance(engine, str) else tuple(dict.fromkeys(engine))
+    views = [_compared([View.of(checkpoint, policy, engine=one, strict=strict) for one in engines])]
     if draft_checkpoint is not None:
-        views.append(View.of(draft_checkpoint, draft_policy, engine=engine, strict=strict, standalone=True))
+        drafts = [
+            View.of(draft_checkpoint, draft_policy, engine=one, strict=strict, standalone=True) for one in engines
+        ]
+        views.append(_compared(drafts))
     settled = [_settled(view, selection) for view in views]
     return Report(
         tuple(finding for one in settled for finding in one.findings),
@@ -68,6 +74,18 @@ def run_checks(
 
 
 def _settled(view: View, selection: Selection) -> Settled:
-    found = (finding for check in CHECKS for finding in check.find(view))
+    found = list(_found(view))
+    for other in view.others:
+        own = (finding for finding in _found(other) if finding not in found)
+        found += [replace(finding, message=f"{other.engine}: {finding.message}") for finding in own]
     source = None if view.policy is None else view.policy.source
     return settle(found, source, selection, LOOKED_FOR, final=False)
+
+
+def _found(view: View) -> Iterator[Finding]:
+    return (finding for check in CHECKS for finding in check.find(view))
+
+
+def _compared(views: Sequence[View]) -> View:
+    """Return the first engine's view, which knows those of the others."""
+    return replace(views[0], others=tuple(views[1:]))

@@ -55,6 +55,7 @@ class View:
         engine: The engine's name.
         matchers: One for the target and one for the draft, as far as the checkpoint holds them.
         standalone: The checkpoint is a draft of its own and holds no target.
+        others: The same checkpoint under the same policy, as other engines will build it.
     """
 
     checkpoint: Checkpoint
@@ -62,6 +63,7 @@ class View:
     engine: str
     matchers: tuple[Matcher, ...]
     standalone: bool = False
+    others: tuple[View, ...] = ()
 
     @classmethod
     def of(

@@ -10,6 +10,7 @@ from qpolicy.native.drafts import draft_class, draft_nulling
 from qpolicy.native.lists import NativeList, native_list
 from qpolicy.native.mapper import Mapper
 from qpolicy.native.reading import Answer, Reading, engine_reading, producer_reading
+from qpolicy.native.records import engines, knows_engine
 
 __all__ = [
     "Answer",
@@ -23,6 +24,8 @@ __all__ = [
     "draft_class",
     "draft_nulling",
     "engine_reading",
+    "engines",
+    "knows_engine",
     "native_list",
     "producer_reading",
     "read_config",

@@ -13,6 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+DEFAULT_ENGINE = "sglang"
+
 
 @dataclass(frozen=True, slots=True)
 class Clause:
@@ -104,6 +106,16 @@ def find_record(dialect: str, engine: str) -> Record | None:
         engine: A name such as ``sglang``, or with the version, ``transformers 5.19.0``; without one, the newest.
     """
     return _records().get((dialect, engine))
+
+
+def engines() -> tuple[str, ...]:
+    """Return the names of all whose reading of some dialect is written down, the default engine first."""
+    return tuple(dict.fromkeys((DEFAULT_ENGINE, *sorted(record.engine for record in _records().values()))))
+
+
+def knows_engine(name: str) -> bool:
+    """Tell whether a name, with or without a version, is that of an engine whose readings are written down."""
+    return name == DEFAULT_ENGINE or any(name in (known, record.engine) for (_, known), record in _records().items())
 
 
 def producer_of(dialect: str) -> str | None:
