@@ -48,6 +48,23 @@ class Lookup:
         return [place for text in self._spellings(name) for place in self._places.get(text, ())]
 
 
+class Endings:
+    """An operator whose entries fit every name that ends in them, half a segment or nothing at all included."""
+
+    def __init__(self, entries: Numbered) -> None:
+        self.broken: dict[int, RegexError] = {}
+        self._places: dict[str, list[int]] = {}
+        for place, text in entries:
+            self._places.setdefault(text, []).append(place)
+        self._lengths = sorted({len(text) for text in self._places})
+
+    def fitting(self, name: str) -> Iterable[int]:
+        """Return the positions of the entries that fit the name."""
+        size = len(name)
+        endings = (name[size - length :] for length in self._lengths if length <= size)
+        return [place for ending in endings for place in self._places.get(ending, ())]
+
+
 class Expressions:
     """An operator that tries regular expressions from the start of the name."""
 
@@ -98,11 +115,6 @@ def dotted_suffixes(name: str) -> list[str]:
     return [name, *(name[place + 1 :] for place, character in enumerate(name) if character == ".")]
 
 
-def raw_suffixes(name: str) -> list[str]:
-    """Return every ending of the name, half a segment or nothing at all included."""
-    return [name[place:] for place in range(len(name) + 1)]
-
-
 def segment_runs(name: str) -> set[str]:
     """Return every run of whole segments that occurs in the name."""
     parts = name.split(".")
@@ -135,7 +147,7 @@ def _piece(token: str) -> str:
 OPERATORS: dict[str, Callable[[Numbered, dict[str, str]], Operator]] = {
     "equality": lambda entries, options: Lookup(entries, itself),
     "dotted-suffix": lambda entries, options: Lookup(entries, dotted_suffixes),
-    "raw-suffix": lambda entries, options: Lookup(entries, raw_suffixes),
+    "raw-suffix": lambda entries, options: Endings(entries),
     "segment-run": lambda entries, options: Lookup(entries, segment_runs, tidy="."),
     "glob": lambda entries, options: Globs(entries),
     "regex": lambda entries, options: Expressions(entries, options.get("before", ""), options.get("after", "")),
