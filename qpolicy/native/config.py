@@ -37,7 +37,8 @@ class Group:
 
     Attributes:
         name: The published name: a ``config_groups`` key, a ``layer_quant_config`` pattern, or ``global``.
-        role: ``group``, ``layer``, ``type`` or ``global``: how modules come to it.
+        role: ``group``, ``layer``, ``type``, ``rule`` or ``global``: how modules come to it. Rules are tried in their
+            order, and one that does not quantize excludes what it decides.
         targets: The strings that choose modules (module names, patterns or class names).
         quantizes: False when the scheme leaves the weights alone.
         arguments: The scheme's content; two groups with equal arguments are one scheme to an engine.
@@ -55,14 +56,19 @@ class NativeConfig:
     """A published quantization config, independent of any engine.
 
     Attributes:
-        dialect: ``compressed-tensors``, ``quark``, ``fp8``, or ``unknown:METHOD`` for one that is not read yet.
+        dialect: A dialect's name such as ``compressed-tensors`` or ``fp8``, or ``unknown:METHOD`` for one that is not
+            read.
         method: ``quant_method`` as published (``modelopt`` when only a ``quant_algo`` is given).
         format: The compressed-tensors format or the fp8 ``fmt``, if given.
         entries: Every string of every exclusion list, in published order.
         schemes: The names that ``quantized as NAME`` may use.
         groups: The schemes with their targets, in published order.
         lists: The exclusion lists' keys that are present, those that hold ``null`` included.
+        included: Every string of the lists that name what is quantized; what they do not cover is left alone.
         raw: The config itself.
+        variant: Which of several kinds of configs of this dialect it is, where engines read them differently; else "".
+        section: It is a section of a file of its own, such as ``hf_quant_config.json: quantization``, not of
+            ``config.json``.
     """
 
     dialect: str
@@ -72,7 +78,10 @@ class NativeConfig:
     schemes: tuple[str, ...]
     groups: tuple[Group, ...] = ()
     lists: tuple[str, ...] = ()
+    included: tuple[Entry, ...] = ()
     raw: Mapping[str, Any] = field(default_factory=dict)
+    variant: str = ""
+    section: bool = False
 
 
 def read_config(quantization: Mapping[str, Any], where: str = "quantization_config") -> NativeConfig:

@@ -24,12 +24,31 @@ class Clause:
         operators: The entry fits when any of these does.
         prefix: The clause is for entries that begin so; the prefix is not part of what is compared. The first
             clause of a record that is for an entry is the only one used.
+        key: The clause is only for entries of the list under this key; empty: of every list.
         options: What the operators need beside the entry.
     """
 
     operators: tuple[str, ...]
     prefix: str = ""
+    key: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """A scheme that a kind of layer gets unless a list of its own excludes it; then the rest of the reading counts.
+
+    Attributes:
+        scheme: The scheme's name.
+        lists: The keys of that list.
+        added: Entries that the engine adds to it.
+        steps: As in `Record`.
+    """
+
+    scheme: str
+    lists: tuple[str, ...]
+    steps: tuple[str, ...]
+    added: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +62,13 @@ class Kind:
         bypass: Circumstances under which it never consults the exclusions.
         needs_groups: True when without any scheme it leaves the layer alone before it looks at the exclusions.
         unsupported: What in a scheme it refuses for this kind.
+        list_steps: The steps by which it decides whether this kind is excluded, where they are not the record's;
+            none at all: it never consults the exclusions.
+        excluded: What becomes of an excluded layer: ``unquantized`` or ``refused``.
+        scheme_first: True when it looks for the scheme before the exclusions, so that a fault there comes first.
+        schemes: The schemes that it has a method for; none given: every one. Without a method it leaves the layer alone.
+        only_with: The key of the config that must be true for this kind to be quantized at all.
+        first: A scheme that comes before everything else.
     """
 
     steps: tuple[str, ...] = ()
@@ -51,6 +77,12 @@ class Kind:
     bypass: tuple[str, ...] = ()
     needs_groups: bool = False
     unsupported: tuple[str, ...] = ()
+    list_steps: tuple[str, ...] | None = None
+    excluded: str = "unquantized"
+    scheme_first: bool = False
+    schemes: tuple[str, ...] = ()
+    only_with: str = ""
+    first: First | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +95,17 @@ class Record:
         version: The version that was read.
         source: Files of that version in which the reading can be checked.
         lists: The keys of the exclusion lists it reads.
-        read: ``all`` of them, or the ``first-present`` one, even if that is null.
+        read: ``all`` of them, the ``first-present`` one, even if that is null, or the ``first-filled`` one.
+        section_lists: The keys it reads instead when the config is a section of a file of its own; None: the same.
+        variants: The variants of the dialect that it is for; none given: all of them.
+        added: Entries that it adds to every list.
+        defaults: Entries that it uses when there is no list, or null instead of one.
+        mapped: False when it does not apply the model's name mapper to its entries.
+        declared: False when it does not know the fused families that the model declares.
         rewrite: How it rewrites entries before any name mapper.
         rewrite_mapped: How it rewrites them further when there is a name mapper.
         clauses: The comparisons for exclusions.
+        pattern_clauses: A second set of comparisons for exclusions, for the step ``own-by-pattern``.
         target_clauses: The comparisons for schemes' targets.
         steps: The order in which it decides whether a name is excluded.
         packed: Fused families it always knows, over those of the model.
@@ -87,7 +126,14 @@ class Record:
     steps: tuple[str, ...]
     kinds: Mapping[str, Kind]
     target_clauses: tuple[Clause, ...] = ()
+    pattern_clauses: tuple[Clause, ...] = ()
     read: str = "all"
+    section_lists: tuple[str, ...] | None = None
+    variants: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    defaults: tuple[str, ...] = ()
+    mapped: bool = True
+    declared: bool = True
     rewrite: tuple[str, ...] = ()
     rewrite_mapped: tuple[str, ...] = ()
     packed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -97,15 +143,22 @@ class Record:
     added_targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     refuses: tuple[str, ...] = ()
 
+    def steps_of(self, kind: str) -> tuple[str, ...]:
+        """Return the steps by which a kind of layer comes to be excluded."""
+        plan = self.kinds.get(kind)
+        return self.steps if plan is None or plan.list_steps is None else plan.list_steps
 
-def find_record(dialect: str, engine: str) -> Record | None:
+
+def find_record(dialect: str, engine: str, variant: str = "") -> Record | None:
     """Return the reading of this dialect by this engine, or None where none is written down.
 
     Args:
         dialect: As in `NativeConfig.dialect`.
         engine: A name such as ``sglang``, or with the version, ``transformers 5.19.0``; without one, the newest.
+        variant: As in `NativeConfig.variant`.
     """
-    return _records().get((dialect, engine))
+    records = _records()
+    return records.get((f"{dialect}/{variant}", engine)) or records.get((dialect, engine))
 
 
 def engines() -> tuple[str, ...]:
@@ -153,8 +206,9 @@ def _records() -> dict[tuple[str, str], Record]:
     for file in _files():
         for table in file["reading"]:
             record = _record({"dialect": file["dialect"], **table})
-            found[record.dialect, f"{record.engine} {record.version}"] = record
-            found[record.dialect, record.engine] = record
+            for name in [f"{record.dialect}/{variant}" for variant in record.variants] or [record.dialect]:
+                found[name, f"{record.engine} {record.version}"] = record
+                found[name, record.engine] = record
     return found
 
 
@@ -162,13 +216,19 @@ def _record(table: Mapping[str, Any]) -> Record:
     special = {
         "clauses": tuple(_clause(clause) for clause in table["clauses"]),
         "target_clauses": tuple(_clause(clause) for clause in table.get("target_clauses", ())),
-        "kinds": {name: Kind(**_frozen(kind)) for name, kind in table["kinds"].items()},
+        "pattern_clauses": tuple(_clause(clause) for clause in table.get("pattern_clauses", ())),
+        "kinds": {name: _kind(kind) for name, kind in table.get("kinds", {}).items()},
     }
     return Record(**{**_frozen(table), **special})
 
 
+def _kind(table: Mapping[str, Any]) -> Kind:
+    first = {"first": First(**_frozen(table["first"]))} if "first" in table else {}
+    return Kind(**{**_frozen(table), **first})
+
+
 def _clause(table: Mapping[str, Any]) -> Clause:
-    return Clause(tuple(table["operators"]), table.get("prefix", ""), table.get("options", {}))
+    return Clause(**_frozen(table))
 
 
 def _frozen(value: Any) -> Any:
