@@ -77,6 +77,8 @@ def compare(
         BindError: A policy does not fit the checkpoint.
     """
     changed = changes(first, second, checkpoint, engine=engine) if checkpoint else ()
+    if first.document == second.document:
+        return Comparison(True, None, changed)
     try:
         difference = _difference(script([first, second]), limits or Limits())
     except Undecided as error:

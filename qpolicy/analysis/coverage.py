@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from qpolicy.bind import BoundRule, Matcher, Policy, askers, asks
+from qpolicy.bind import BoundRule, Matcher, Member, Policy, askers, asks
+from qpolicy.bind.matcher import COVERED_BY_OTHERWISE
 from qpolicy.checkpoint import Checkpoint
 
 
@@ -28,9 +30,10 @@ class Coverage:
 
     Attributes:
         used: Every deciding statement in order, with its number of modules; 0 for one that is never used here.
-        undecided: The stored modules that no statement decides, in the order in which they are asked; the
-            checkpoint's list decides them.
-        modules: How many stored modules there are that an engine asks about.
+        undecided: The stored linear, MoE and head modules that no statement decides, in the order in which they are
+            asked; the checkpoint's list decides them, for the target or for the draft.
+        modules: How many such modules there are that an engine asks about, decided or not. Embeddings are not among
+            them: no format quantizes them, and ``otherwise`` leaves them out too.
     """
 
     used: tuple[Used, ...]
@@ -60,20 +63,20 @@ def coverage(policy: Policy, checkpoint: Checkpoint, *, engine: str = "sglang") 
         BindError: The policy does not fit the checkpoint.
     """
     matchers = [policy.bind(checkpoint, engine=engine, draft=draft) for draft in askers(checkpoint)]
-    decided = [pair for matcher in matchers for pair in _decided(matcher)]
-    places = [None if rule is None else rule.place for _, rule in decided]
-    statements = _statements(matchers[0])
+    decided = [one for matcher in matchers for one in _decided(matcher)]
+    uses = Counter(member.rule.place for _, member in decided if member.rule is not None)
+    counted = [member for kind, member in decided if kind in COVERED_BY_OTHERWISE]
     return Coverage(
-        tuple(Used(rule, places.count(rule.place)) for rule in statements),
-        tuple(name for name, rule in decided if rule is None),
-        len(decided),
+        tuple(Used(rule, uses[rule.place]) for rule in _statements(matchers[0])),
+        tuple(dict.fromkeys(member.name for member in counted if member.rule is None)),
+        len({member.name for member in counted}),
     )
 
 
-def _decided(matcher: Matcher) -> Iterator[tuple[str, BoundRule | None]]:
+def _decided(matcher: Matcher) -> Iterator[tuple[str, Member]]:
     for ask in asks(matcher):
         for member in matcher.decide(ask.name, kind=ask.kind).members:
-            yield member.name, member.rule
+            yield ask.kind, member
 
 
 def _statements(matcher: Matcher) -> Iterator[BoundRule]:

@@ -18,8 +18,8 @@ class Limits:
         question_work: How many of those on one question.
     """
 
-    states: int = 20_000
-    names_work: int = 4_000_000
+    states: int = 12_000
+    names_work: int = 3_000_000
     facts_work: int = 2_000_000
     question_work: int = 400_000
 

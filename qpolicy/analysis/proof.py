@@ -37,7 +37,8 @@ class Proof:
         taken: The earlier statements that decide where it would apply, in order; together they are all that do.
         always: Whether it applies to every module in every situation, so that nothing after it is reached.
         reason: Why it never applies: its ``condition`` is never true, or only for modules without its ``names``.
-        budget: For an undecided statement, the budget that was spent, in words.
+        budget: The budget that was spent, in words, for an undecided statement, and for one of which ``taken`` and
+            ``always`` are undecided; else empty.
     """
 
     decider: Decider

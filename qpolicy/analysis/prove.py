@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from qpolicy.analysis.deciders import Decider, script
 from qpolicy.analysis.formulas import YES, any_name
@@ -37,7 +37,9 @@ def prove(policy: Policy, limits: Limits | None = None) -> tuple[Proof, ...]:
     except Undecided as error:
         return tuple(Proof(decider, "undecided", budget=error.budget) for decider in said.deciders[0])
     court = _Court(found, meter)
-    return tuple(court.judge(decider) for decider in said.deciders[0])
+    # What matters most comes first: where the budget does not suffice for all, whether rules are reached is known.
+    reached = [court.reached(decider) for decider in said.deciders[0]]
+    return tuple(court.told(proof) for proof in reached)
 
 
 class _Court:
@@ -51,21 +53,33 @@ class _Court:
             for at, step in enumerate(steps):
                 self._places.setdefault(step.decider, []).append(_Place(scene, steps[:at], step))
 
-    def judge(self, decider: Decider) -> Proof:
+    def reached(self, decider: Decider) -> Proof:
+        """Say whether a statement ever decides; one that does not is said to be dead for the time being."""
         self._meter.ask()
+        places = self._places.get(decider, [])
         try:
-            return self._judged(decider)
+            witness = self._first((place.scene, place.decides()) for place in places)
         except Undecided as error:
             return Proof(decider, "undecided", budget=error.budget)
+        return Proof(decider, "live" if witness else "dead", witness)
 
-    def _judged(self, decider: Decider) -> Proof:
-        places = self._places.get(decider, [])
-        witness = self._first((place.scene, place.decides()) for place in places)
-        taken = tuple(self._taken(places))
-        if witness is None and not taken:
-            return Proof(decider, "never", reason=self._reason(decider))
-        always = len(places) == self._count and not any(self._solve((fails(place.step.formula),)) for place in places)
-        return Proof(decider, "live" if witness else "dead", witness, taken, always)
+    def told(self, proof: Proof) -> Proof:
+        """Add which statements come first, and why a statement never applies at all."""
+        if proof.verdict == "undecided":
+            return proof
+        self._meter.ask()
+        places = self._places.get(proof.decider, [])
+        try:
+            taken = tuple(self._taken(places))
+            if proof.verdict == "dead" and not taken:
+                return replace(proof, verdict="never", reason=self._reason(proof.decider))
+            return replace(proof, taken=taken, always=self._always(places))
+        except Undecided as error:
+            return replace(proof, verdict="live" if proof.witness else "undecided", budget=error.budget)
+
+    def _always(self, places: Sequence[_Place]) -> bool:
+        everywhere = len(places) == self._count
+        return everywhere and not any(self._solve((fails(place.step.formula),)) for place in places)
 
     def _first(self, wanted: Iterable[tuple[Scene, tuple[Want, ...]]]) -> Situation | None:
         for scene, wants in wanted:
@@ -77,8 +91,10 @@ class _Court:
     def _taken(self, places: Iterable[_Place]) -> Iterator[Taken]:
         found: dict[Decider, Situation] = {}
         for place in places:
-            for earlier, wants in place.loses():
-                if earlier not in found and (where := self._first([(place.scene, wants)])):
+            self._meter.spend(1 + len(place.before))
+            for earlier, wants in place.loses(found):
+                where = self._first([(place.scene, wants)])
+                if where is not None:
                     found[earlier] = where
         return (Taken(by, found[by]) for by in sorted(found, key=lambda by: by.index))
 
@@ -86,7 +102,7 @@ class _Court:
         return "condition" if self._solve((holds(any_name(decider.condition)),)) is None else "names"
 
     def _solve(self, wants: tuple[Want, ...]) -> Assumed | None:
-        self._meter.spend(len(wants))
+        self._meter.spend(4 * len(wants))
         if any(want.hopeless for want in wants):
             return None
         if wants not in self._solved:
@@ -106,10 +122,16 @@ class _Place:
         """Return what must hold for the statement to decide."""
         return (holds(self.step.formula), *_all_fail(self.before))
 
-    def loses(self) -> Iterator[tuple[Decider, tuple[Want, ...]]]:
-        """Yield each earlier statement with what must hold for it to decide although this one applies."""
+    def loses(self, known: Container[Decider]) -> Iterator[tuple[Decider, tuple[Want, ...]]]:
+        """Yield each earlier statement with what must hold for it to decide although this one applies.
+
+        Args:
+            known: The statements of which it is known already that they do so somewhere.
+        """
         for at, earlier in enumerate(self.before):
-            yield earlier.decider, (holds(self.step.formula), holds(earlier.formula), *_all_fail(self.before[:at]))
+            if earlier.decider not in known:
+                first = _all_fail(self.before[:at])
+                yield earlier.decider, (holds(self.step.formula), holds(earlier.formula), *first)
             if earlier.formula == YES:
                 return
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from qpolicy.analysis.cells import Groups, cells
@@ -58,19 +59,30 @@ class _Staging:
     """Simplifies the statements' formulas for modules, each only as often as their names make a difference."""
 
     def __init__(self, script: Script, meter: Meter) -> None:
-        self._script = script
         self._meter = meter
-        self._asked = {
-            decider: frozenset(groups_of(decider.formula)) for deciders in script.deciders for decider in deciders
-        }
+        self._asked: dict[Decider, Groups] = {}
         self._steps: dict[tuple[Decider, Groups], Step | None] = {}
         self._alike: dict[tuple[Decider, Formula], Step] = {}
+        self._sides = [self._side(deciders) for deciders in script.deciders]
 
     def steps(self, caught: Groups) -> tuple[tuple[Step, ...], ...]:
-        return tuple(
-            tuple(step for decider in deciders if (step := self._step(decider, caught)) is not None)
-            for deciders in self._script.deciders
-        )
+        return tuple(tuple(self._side_steps(side, caught)) for side in self._sides)
+
+    def _side(self, deciders: Sequence[Decider]) -> dict[int | None, list[Decider]]:
+        """Sort statements by the groups that they ask about; those that need none of them to apply under None."""
+        found: dict[int | None, list[Decider]] = {None: []}
+        for decider in deciders:
+            self._asked[decider] = frozenset(groups_of(decider.formula))
+            uncaught = self._step(decider, frozenset()) is not None
+            for group in [None] if uncaught else self._asked[decider]:
+                found.setdefault(group, []).append(decider)
+        return found
+
+    def _side_steps(self, side: dict[int | None, list[Decider]], caught: Groups) -> Iterator[Step]:
+        asked = {decider for group in (None, *caught) for decider in side.get(group, ())}
+        for decider in sorted(asked, key=lambda one: one.index):
+            if (step := self._step(decider, caught)) is not None:
+                yield step
 
     def _step(self, decider: Decider, caught: Groups) -> Step | None:
         self._meter.spend(1)

@@ -77,7 +77,6 @@ def module_of(situation: Situation) -> Module:
     return Module(situation.name, situation.also)
 
 
-
 @pytest.mark.parametrize("first", range(0, COUNT, BATCH))
 def test_every_answer_is_what_trying_everything_says(first: int) -> None:
     undecided = 0

@@ -48,7 +48,7 @@ def _finding(analysis: Analysis, proof: Proof) -> Finding:
         f"for instance {example.where.text} by line {example.by.line}",
         source,
         span,
-        fix=f"delete this line, or move it before {lines(earlier)}",
+        fix=f"delete this line, or move it before {lines(earlier[:1])}",
         related=related(proof.taken, source),
         repair=without_statement(source, span, safe=False),
     )

@@ -30,24 +30,19 @@ CODE = Code(
 def find(analysis: Analysis) -> Iterator[Finding]:
     """Report each undecided statement; where all of them are, only the first."""
     source = analysis.policy.source
-    undecided = [proof for proof in analysis.proofs if proof.verdict == "undecided"]
-    if undecided and len(undecided) == len(analysis.proofs):
+    undecided = [proof for proof in analysis.proofs if proof.budget]
+    if undecided and all(proof.verdict == "undecided" for proof in analysis.proofs):
         first = undecided[0]
-        yield CODE.in_policy(
-            f"which rules are reached is undecided: it takes more than {first.budget} to tell their names apart",
-            source,
-            first.decider.statement.span,
-        )
+        message = f"which rules are ever reached is undecided: it takes more than {first.budget} to tell"
+        yield CODE.in_policy(message, source, first.decider.statement.span)
         undecided = []
     for proof in undecided:
-        yield CODE.in_policy(
-            f"whether this is ever reached is undecided: it takes more than {proof.budget}",
-            source,
-            proof.decider.statement.span,
-        )
+        about = "whether this is ever reached" if proof.verdict == "undecided" else "which lines come before this one"
+        message = f"{about} is undecided: it takes more than {proof.budget} to tell"
+        yield CODE.in_policy(message, source, proof.decider.statement.span)
     for statement in analysis.repeats.unsure:
         yield CODE.in_policy(
-            f"whether each pattern adds something is undecided: it takes more than {analysis.repeats.budget}",
+            f"whether each pattern adds something is undecided: it takes more than {analysis.repeats.budget} to tell",
             source,
             statement.span,
         )

@@ -16,8 +16,9 @@ def without_statement(source: Source, span: Span, *, safe: bool) -> Repair | Non
     start = source.text.rfind("\n", 0, span.start) + 1
     newline = source.text.find("\n", span.end)
     end = len(source.text) if newline < 0 else newline
-    if source.text[start : span.start].strip() or source.text[span.end : end].strip():
-        return Repair((Edit(span.start, span.end),), safe)
+    behind = source.text[span.end : end]
+    if behind.strip():
+        return Repair((Edit(span.start, end - len(behind.lstrip())),), safe)
     return Repair((Edit(start, min(end + 1, len(source.text))),), safe)
 
 
