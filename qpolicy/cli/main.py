@@ -17,6 +17,7 @@ COMMANDS: dict[str, str] = {
     "decide": "Decide modules by the names that an engine asks.",
     "explain": "Say why one module is decided as it is.",
     "table": "List every layer with its decision and its tensors.",
+    "init": "Write the shortest policy that agrees with a checkpoint's tensors.",
     "test": "Run the `expect` lines of a policy.",
     "fmt": "Format policy files.",
 }
