@@ -20,6 +20,8 @@ COMMANDS: dict[str, str] = {
     "init": "Write the shortest policy that agrees with a checkpoint's tensors.",
     "test": "Run the `expect` lines of a policy.",
     "fmt": "Format policy files.",
+    "rule": "Print the page of a finding.",
+    "completion": "Make a shell complete these commands.",
 }
 """Each command with its line in the list; its module in this package has the same name and holds ``command``."""
 
