@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from commandline import LAYERS, empty, faulty, healthy, policy, run, with_draft
+from documents import ROOT, blocks
 from small import compressed, small_checkpoint
 
 WRITTEN = """\
@@ -119,3 +121,22 @@ def test_nothing_to_learn_from(tmp_path: Path) -> None:
     ran = run("init", empty(tmp_path))
     assert ran.code == 3
     assert "Traceback" not in ran.err
+
+
+def test_the_way_from_a_checkpoint_to_a_shipped_policy(tmp_path: Path) -> None:
+    folder = tmp_path / "ckpt"
+    copytree(ROOT / "examples" / "qwen3-next-w4afp8" / "checkpoint", folder)
+    written = folder / "model.qpolicy"
+    (shown,) = [block.text for block in blocks(ROOT / "docs" / "init.md", "qpolicy")]
+    assert run("check", folder).code == 1
+    assert run("init", folder).code == 0
+    assert shown.startswith(written.read_text())
+    assert run("check", folder).code == 0
+    explained = run("explain", folder, "mtp.fc", "--draft")
+    assert explained.code == 0
+    assert "otherwise: unquantized" in explained.out
+    written.write_text(shown)
+    assert run("test", folder).out.startswith("5 expectations met; ")
+    assert run("check", folder).code == 0
+    assert run("lint", written).code == 0
+    assert run("fmt", "--check", written).code == 0
