@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from qpolicy.sglang.rehearse_follow import follow
-from qpolicy.sglang.rehearse_job import Job, Rehearsed
+from qpolicy.sglang.rehearse_job import Job, Parameter, Rehearsed
 from qpolicy.sglang.rehearse_neutral import neutral_config
 from qpolicy.sglang.rehearse_record import layers_of, recording
 from qpolicy.sglang.standin import Standing
@@ -48,7 +48,10 @@ def _rehearse(job: Job, folder: str, result: Rehearsed) -> None:
     load = LoadConfig(load_format="safetensors", draft_model_idx=job.draft_index)
     model_class, result.architecture = get_model_architecture(config)
     result.model = model_class.__name__
-    quantization = neutral_config() if job.neutral else loader._get_quantization_config(config, load)
+    if job.neutral:
+        quantization = neutral_config(getattr(model_class, "packed_modules_mapping", {}))
+    else:
+        quantization = loader._get_quantization_config(config, load)
     with recording() as made, set_default_torch_dtype(config.dtype), torch.device("meta"):
         model = loader._initialize_model(config, load, quantization)
     result.layers = layers_of(model, made)
@@ -56,6 +59,11 @@ def _rehearse(job: Job, folder: str, result: Rehearsed) -> None:
     result.mapper = _mapper(model_class, config)
     if job.tensors:
         follow(model, job.tensors, result, limit=job.limit)
+    else:
+        result.parameters = [
+            Parameter(name, str(parameter.dtype).removeprefix("torch."), tuple(parameter.shape), 0.0)
+            for name, parameter in model.named_parameters()
+        ]
 
 
 @contextmanager
@@ -75,7 +83,8 @@ def checkout(folder: str) -> Iterator[str]:
 
 
 def _packed(model: Any, quantization: Any) -> dict[str, list[str]]:
-    mapping = getattr(model, "packed_modules_mapping", None) or getattr(quantization, "packed_modules_mapping", {})
+    # The config is what lists are read with; some constructors give it another mapping than their class has.
+    mapping = getattr(quantization, "packed_modules_mapping", None) or getattr(model, "packed_modules_mapping", {})
     return {fused: list(parts) for fused, parts in mapping.items() if not isinstance(parts, dict)}
 
 

@@ -45,6 +45,7 @@ class Layer:
         method: The class of the quantization method that it has; empty for a plain ``torch.nn.Linear``.
         scheme: The class of the scheme within the method; empty where the method has none.
         kernel: What the method says about the kernel that it will run; empty where it says nothing.
+        sizes: The output sizes of the parts of a fused layer, in order; empty for other layers.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Layer:
     method: str = ""
     scheme: str = ""
     kernel: str = ""
+    sizes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ class Rehearsed:
         layers: Every layer, asked or not.
         packed: Fused name to the names of its parts, as the class has it once the model is built.
         mapper: The arguments of the class's name mapper.
-        parameters: Every parameter; with sources where the load was followed.
+        parameters: Every parameter; filled and with sources where the load was followed.
         failures: Stored tensors that stopped the load.
         converted: Stored tensors whose dtype does not fit.
         skipped: Stored tensors that reached no parameter although nothing failed.
@@ -149,7 +151,7 @@ class Rehearsed:
     def from_json(cls, data: dict[str, Any]) -> Rehearsed:
         """Return what :meth:`to_json` gave."""
         values = dict(data)
-        values["layers"] = [Layer(**one) for one in data["layers"]]
+        values["layers"] = [Layer(**{**one, "sizes": tuple(one["sizes"])}) for one in data["layers"]]
         values["parameters"] = [
             Parameter(**{**one, "shape": tuple(one["shape"]), "sources": tuple(one["sources"])})
             for one in data["parameters"]

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 
-def neutral_config() -> Any:
-    """Return a new config that answers every question with plain weights."""
-    return _neutral_class()()
+def neutral_config(packed: Mapping[str, Sequence[str]]) -> Any:
+    """Return a new config that answers every question with plain weights.
+
+    Args:
+        packed: The model class's fused families, as the loader passes them.
+    """
+    config = _neutral_class()()
+    config.packed_modules_mapping = dict(packed)
+    return config
 
 
 @cache

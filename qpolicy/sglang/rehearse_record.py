@@ -58,7 +58,7 @@ def layers_of(model: Any, made: list[Made]) -> list[Layer]:
     layers = []
     for path, module in model.named_modules():
         kind, one = _kind(module), by_id.get(id(module))
-        if kind is None and not isinstance(module, torch.nn.Linear):
+        if kind is None and not _is_matrix(module):
             continue
         asked = one is not None and one.config is not None
         layers.append(
@@ -72,6 +72,7 @@ def layers_of(model: Any, made: list[Made]) -> list[Layer]:
                 method=_name(getattr(module, "quant_method", None)),
                 scheme=_name(getattr(module, "scheme", None)),
                 kernel=kernel_of(module),
+                sizes=_sizes(module),
             )
         )
     return layers
@@ -99,6 +100,17 @@ def _find(module: str, name: str) -> Any:
 
 def _kind(module: Any) -> str | None:
     return next((kind for kind, place, name in KINDS if isinstance(module, _find(place, name))), None)
+
+
+def _is_matrix(module: Any) -> bool:
+    """Whether a module of no class of SGLang's owns a weight that a checkpoint stores as a matrix: nn.Linear, routers."""
+    weight = module._parameters.get("weight")
+    return weight is not None and weight.dim() == 2 and not isinstance(module, torch.nn.Embedding)
+
+
+def _sizes(module: Any) -> tuple[int, ...]:
+    sizes = getattr(module, "output_partition_sizes", None) or ()
+    return tuple(int(size) for size in sizes) if len(sizes) > 1 else ()
 
 
 def _name(value: Any) -> str:

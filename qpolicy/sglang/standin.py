@@ -90,7 +90,7 @@ def stand_in(device: str = "sm90", *, ranks: int = 1, path: Path | None = None) 
     """
     require_engine()
     warnings.filterwarnings("ignore")
-    os.environ.setdefault("SGLANG_LOGGING_LEVEL", "ERROR")
+    os.environ["HF_HUB_OFFLINE"] = "1"  # nothing is fetched: a model is built from what lies in its folder
     standing = _take_path(device, path)
     standin_groups.start(ranks)
     return standing

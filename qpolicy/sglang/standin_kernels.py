@@ -20,6 +20,8 @@ KERNELS = "sgl_kernel"
 STANDS = ("sgl_kernel", "deep_gemm", "quack", "cutlass", "cuda")
 """Packages of kernels, which build no layer but are imported by the files that do."""
 
+_ANSWERS = {"deep_gemm.get_num_sms": 132}
+
 _DRIVER = "int cuPointerGetAttribute(void *data, int attribute, unsigned long long pointer) { return 100; }\n"
 _NOT_REAL = (
     "SGLang's kernel package is not installed: classes and schemes are those of the CUDA path, but whether a kernel "
@@ -33,13 +35,11 @@ class Kernel:
     def __init__(self, name: str) -> None:
         self.__name__ = self.__qualname__ = name
 
-    def __call__(self, *_args: Any, **_options: Any) -> Any:
-        """Refuse to run.
-
-        Raises:
-            RuntimeError: Always.
-        """
-        raise RuntimeError(f"{self.__name__} is only stood in for; no kernel runs during rehearsal")
+    def __call__(self, *args: Any, **_options: Any) -> Any:
+        """Decorate a function by leaving it as it is; whatever else is called gives a name, never a result."""
+        if len(args) == 1 and isinstance(args[0], types.FunctionType | type):
+            return args[0]
+        return _ANSWERS.get(self.__name__, self)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -48,6 +48,13 @@ class Kernel:
 
     def __getitem__(self, _item: Any) -> Kernel:
         return self
+
+    def _self(self, _other: Any = None) -> Kernel:
+        return self
+
+    # Types and constants of kernel packages stand in annotations and in sums of a module's top level.
+    __or__ = __ror__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _self
+    __floordiv__ = __rfloordiv__ = __neg__ = _self
 
     def __mro_entries__(self, _bases: tuple[Any, ...]) -> tuple[type, ...]:
         return (object,)
