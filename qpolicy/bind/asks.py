@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from qpolicy.bind.matcher import Matcher
 from qpolicy.bind.names import asked_name
 from qpolicy.bind.world import World
-from qpolicy.checkpoint import Checkpoint, StoredModule, container_of
+from qpolicy.checkpoint import Checkpoint, StoredModule
 
 _ASKED_KINDS = frozenset({"linear", "moe", "lm_head", "embedding"})
 
@@ -60,7 +60,7 @@ def layer_name(world: World, stored: str) -> str:
 
     A projection is taken to be fused only where at least two parts of the fused layer are on disk.
     """
-    container = container_of(stored)
+    container = world.stored.container(stored)
     if container is not None:
         return container
     for fused in world.stored.fused(stored):

@@ -66,7 +66,7 @@ class WorldFacts:
         reading = self.world.producer
         if reading is None:
             return False
-        return reading.ask(name, kind).excluded if reading.supported else None
+        return reading.listed(name, kind).excluded if reading.supported else None
 
     def _ask_about(self, fact: About) -> Truth:
         if self.world.checkpoint is None or not self.world.stored.modules:

@@ -22,9 +22,10 @@ class StoredIndex:
         self._checkpoint = checkpoint
         self._packed = packed
         self._fused_of = fused_of(packed)
+        self._aliases: dict[str, tuple[str, ...]] = {}
+        self._containers = {name: container_of(name) for name in self.modules}
         self._inside: dict[str, list[str]] = {}
-        for name in self.modules:
-            container = container_of(name)
+        for name, container in self._containers.items():
             if container is not None:
                 self._inside.setdefault(container, []).append(name)
 
@@ -50,11 +51,20 @@ class StoredIndex:
         head, dot, leaf = name.rpartition(".")
         return tuple(f"{head}{dot}{fused}" for fused in self._fused_of.get(leaf, ()))
 
+    def container(self, name: str) -> str | None:
+        """Return the experts container that a module is part of, if it is part of one."""
+        return self._containers[name] if name in self._containers else container_of(name)
+
     def aliases(self, name: str) -> tuple[str, ...]:
         """Return the names by which a pattern may catch this module: its own, then fused and container names."""
-        container = container_of(name)
-        own = (name, *self.fused(name))
-        return own if container is None else (*own, container)
+        known = self._aliases.get(name)
+        if known is None:
+            container = self.container(name)
+            own = (name, *self.fused(name))
+            known = own if container is None else (*own, container)
+            if name in self.modules:
+                self._aliases[name] = known
+        return known
 
     def tensors_of(self, name: str) -> StoredModule | None:
         """Return the module whose tensors a stored name has; a tied head has its embedding's."""
