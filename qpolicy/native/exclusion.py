@@ -6,92 +6,20 @@ step decide.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 
+from qpolicy.native import rule_steps
 from qpolicy.native.config import Entry
-from qpolicy.native.index import EntryIndex, Hits
-from qpolicy.native.records import Record, class_names
+from qpolicy.native.index import Hits
+from qpolicy.native.question import Families, Question, Verdict
 
-Families = Mapping[str, Sequence[str]]
-
-_EXPERTS = re.compile(r"((?:.*\.)?experts)\..+", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a list says about one name.
-
-    Attributes:
-        excluded: The list excludes it.
-        entries: The entries that say so.
-        error: Why the engine refuses to answer, if it does.
-        members: The excluded and the other shards, when they disagree.
-        step: The step of the reading that decided; empty when none did.
-    """
-
-    excluded: bool
-    entries: tuple[Entry, ...] = ()
-    error: str | None = None
-    members: tuple[tuple[str, ...], tuple[str, ...]] | None = None
-    step: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One name put to one list.
-
-    Attributes:
-        name: The name.
-        kind: The layer's kind.
-        record: The reading.
-        index: The list, as the reading compares it.
-        packed: The fused families that the model declares.
-    """
-
-    name: str
-    kind: str
-    record: Record
-    index: EntryIndex
-    packed: Families
-
-    def shards(self) -> tuple[str, ...] | None:
-        """Return the names of the shards of a fused layer, or None for a layer that is none.
-
-        Every occurrence of the leaf is replaced, also further up in the name, for so do the engines.
-        """
-        leaf = self.name.rpartition(".")[2]
-        family = self.packed.get(leaf, self.record.fallback.get(leaf))
-        return None if family is None else tuple(self.name.replace(leaf, shard) for shard in family)
-
-    def families(self) -> tuple[str, ...]:
-        """Return the fused layers and the experts container that a stored module belongs to."""
-        parent, dot, leaf = self.name.rpartition(".")
-        fused = [parent + dot + family for family, shards in self.packed.items() if leaf in shards]
-        container = _EXPERTS.fullmatch(self.name)
-        return (*fused, container[1]) if container else tuple(fused)
-
-    def below_experts(self) -> tuple[Entry, ...]:
-        """Return the entries that lie below this name, if it is an experts container."""
-        if not self.name.endswith(".experts"):
-            return ()
-        return tuple(item.entry for item in self.index.items if item.text.startswith(self.name + "."))
-
-    def containing(self) -> tuple[Entry, ...]:
-        """Return the entries about experts that contain this name, if it is about experts too."""
-        if "experts" not in self.name or "gate_up_proj" in self.name:
-            return ()
-        return tuple(item.entry for item in self.index.about_experts if self.name in item.text)
-
-    def own_or_class(self) -> Hits:
-        """Compare the list with the name and with the names of the layer's class."""
-        return self.index.hits(self.name, class_names(self.record.classes, self.kind, self.name.rpartition(".")[2]))
+__all__ = ["Families", "Question", "Verdict", "exclusion", "touching"]
 
 
 def exclusion(question: Question) -> Verdict:
     """Decide whether the list excludes the name, in the order of the reading's steps."""
-    for step in question.record.steps:
+    for step in question.record.steps_of(question.kind):
         verdict = _STEPS[step](question)
         if verdict is not None:
             return replace(verdict, step=step)
@@ -100,7 +28,7 @@ def exclusion(question: Question) -> Verdict:
 
 def touching(question: Question) -> tuple[Entry, ...]:
     """Return every entry that the reading could use for this name or one of its shards, whichever decides."""
-    found = [entry for step in question.record.steps for entry in _TOUCHING[step](question)]
+    found = [entry for step in question.record.steps_of(question.kind) for entry in _TOUCHING[step](question)]
     return tuple(dict.fromkeys(found))
 
 
@@ -147,6 +75,13 @@ def _family(question: Question) -> Verdict | None:
     return None
 
 
+def _any_shard(question: Question) -> Verdict | None:
+    hits = [question.index.hits(shard) for shard in question.shards() or ()]
+    error = next((one.error for one in hits if one.error), None)
+    entries = tuple(dict.fromkeys(entry for one in hits for entry in one.entries))
+    return Verdict(error is None, entries, error) if entries or error else None
+
+
 def _gate_and_up(question: Question) -> Verdict | None:
     if "gate_up_proj" not in question.name:
         return None
@@ -160,9 +95,11 @@ def _leaves(names: tuple[str, ...]) -> str:
 
 
 _STEPS: dict[str, Callable[[Question], Verdict | None]] = {
+    **rule_steps.STEPS,
     "own": _own,
     "own-if-listed": _own_if_listed,
     "shards": _shards,
+    "any-shard": _any_shard,
     "family": _family,
     "own-or-class": lambda question: _verdict(question.own_or_class()),
     "gate-and-up": _gate_and_up,
@@ -177,11 +114,13 @@ def _touching_gate_and_up(question: Question) -> tuple[Entry, ...]:
 
 
 _TOUCHING: dict[str, Callable[[Question], tuple[Entry, ...]]] = {
+    **rule_steps.TOUCHING,
     "own": lambda question: () if _asked_by_shards(question) else question.index.hits(question.name).entries,
     "own-if-listed": lambda question: (_own_if_listed(question) or Verdict(False)).entries,
     "shards": lambda question: tuple(
         entry for shard in question.shards() or () for entry in question.index.hits(shard).entries
     ),
+    "any-shard": lambda question: (_any_shard(question) or Verdict(False)).entries,
     "family": lambda question: tuple(
         entry for name in question.families() for entry in question.index.hits(name).entries
     ),
@@ -194,6 +133,6 @@ _TOUCHING: dict[str, Callable[[Question], tuple[Entry, ...]]] = {
 
 def _asked_by_shards(question: Question) -> bool:
     """Tell whether an earlier step answers for the shards, so that the fused name itself is never compared."""
-    steps = question.record.steps
+    steps = question.record.steps_of(question.kind)
     before = steps[: steps.index("own")]
     return "shards" in before and question.shards() is not None

@@ -10,6 +10,7 @@ from qpolicy.native.config import Entry, NativeConfigError
 from qpolicy.native.operators import OPERATORS, Operator
 from qpolicy.native.records import Clause
 from qpolicy.native.regex import RegexError
+from qpolicy.native.scopes import scoped
 
 # A big checkpoint has tens of thousands of modules; each is asked about more than once, and its containers far more.
 _REMEMBERED = 1 << 17
@@ -110,4 +111,4 @@ def _load(items: tuple[Item, ...], clauses: Sequence[Clause]) -> Iterator[Operat
         waiting = {place: text for place, text in waiting.items() if place not in taken}
         numbered = [(place, text.removeprefix(clause.prefix)) for place, text in taken.items()]
         for operator in clause.operators:
-            yield OPERATORS[operator](numbered, dict(clause.options))
+            yield scoped(OPERATORS[operator](numbered, dict(clause.options)), clause.options.get("scope", ""))

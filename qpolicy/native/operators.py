@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Protocol
 
-from qpolicy.native.regex import LONGEST_QUICK_NAME, Regex, RegexError, compile_regex
+from qpolicy.native.regex import LONGEST_QUICK_NAME, Regex, RegexError, anchored
 
 Numbered = Sequence[tuple[int, str]]
 """Entries' texts with their positions in the list."""
 
 _JOINED = 100
+# SGLang 0.5.23, quantization/auto_round.py: a key with one of these is an expression; a dot alone makes none.
+_SPECIAL = frozenset("*+?^$()[]{}|\\")
 
 
 class Operator(Protocol):
@@ -65,18 +68,42 @@ class Endings:
         return [place for ending in endings for place in self._places.get(ending, ())]
 
 
-class Expressions:
-    """An operator that tries regular expressions from the start of the name."""
+class Tested:
+    """An operator that tries each entry."""
 
-    def __init__(self, entries: Numbered, before: str = "", after: str = "") -> None:
+    def __init__(self, entries: Numbered, fits: Callable[[str, str], bool]) -> None:
+        self.broken: dict[int, RegexError] = {}
+        self._entries = tuple(entries)
+        self._fits = fits
+
+    def fitting(self, name: str) -> Iterable[int]:
+        """Return the positions of the entries that fit the name."""
+        return [place for place, text in self._entries if self._fits(name, text)]
+
+
+class Expressions:
+    """An operator that tries regular expressions from the start of the name.
+
+    Args:
+        entries: The expressions.
+        options: ``before`` and ``after`` are put around each; ``mode`` is ``match``, ``fullmatch`` or ``search``;
+            with ``only`` = ``special`` those that hold no special character are left out, and with ``broken`` =
+            ``ignored`` those that are no expressions.
+    """
+
+    def __init__(self, entries: Numbered, options: Mapping[str, str] = MappingProxyType({})) -> None:
         self.broken: dict[int, RegexError] = {}
         plain: list[tuple[int, Regex]] = []
         self._single: list[tuple[int, Regex]] = []
+        before, after = options.get("before", ""), options.get("after", "")
         for place, text in entries:
+            if options.get("only") == "special" and not _SPECIAL.intersection(text):
+                continue
             try:
-                regex = compile_regex(before + text + after)
+                regex = anchored(before + text + after, options.get("mode", "match"))
             except RegexError as error:
-                self.broken[place] = error
+                if not (error.broken and options.get("broken") == "ignored"):
+                    self.broken[place] = error
             else:
                 (plain if regex.plain else self._single).append((place, regex))
         self._joint = [_join(plain[start : start + _JOINED]) for start in range(0, len(plain), _JOINED)]
@@ -150,6 +177,11 @@ OPERATORS: dict[str, Callable[[Numbered, dict[str, str]], Operator]] = {
     "raw-suffix": lambda entries, options: Endings(entries),
     "segment-run": lambda entries, options: Lookup(entries, segment_runs, tidy="."),
     "glob": lambda entries, options: Globs(entries),
-    "regex": lambda entries, options: Expressions(entries, options.get("before", ""), options.get("after", "")),
+    "regex": Expressions,
+    "glob-of-parent": lambda entries, options: Globs(
+        [(place, text.removesuffix(".*")) for place, text in entries if text.endswith(".*")]
+    ),
+    "substring": lambda entries, options: Tested(entries, str.__contains__),
+    "raw-prefix": lambda entries, options: Tested(entries, str.startswith),
 }
 """Each operator's name in the data, and how to load it with entries and the record's options."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from qpolicy.native import startup
 from qpolicy.native.arguments import is_mxfp4
 from qpolicy.native.config import Group, NativeConfig
 from qpolicy.native.index import Item
@@ -28,12 +29,17 @@ def targets(config: NativeConfig, record: Record, mapper: Mapper | None, kind: s
     """Return the targets of all schemes in the order in which they are tried; a repeated one keeps its place."""
     found: dict[str, tuple[Item, Group]] = {}
     for group in config.groups:
-        for item in (Item(entry.text, entry) for entry in group.targets if group.role != "type"):
+        for item in (Item(entry.text, entry) for entry in group.targets if group.role not in ("type", "rule")):
             for renamed in [item] if mapper is None else _mapped([item], mapper):
                 found[renamed.text] = (renamed, group)
     if mapper is not None and config.dialect == "quark":
         _add_fused_attention(found)
     return found if kind != "moe" else _with_added(found, record)
+
+
+def included(config: NativeConfig, record: Record) -> list[Item]:
+    """Return the entries of the lists of what is quantized, so far as a reading consults them."""
+    return [Item(entry.text, entry) for entry in config.included if entry.key in record.included]
 
 
 def refusals(config: NativeConfig, record: Record) -> tuple[str, ...]:
@@ -139,6 +145,7 @@ def _unserialized(config: NativeConfig) -> str | None:
 
 
 _REFUSALS: dict[str, Callable[[NativeConfig], str | None]] = {
+    **startup.REFUSALS,
     "another-spelling-of-the-method": _another_spelling,
     "null-ignore": _null("ignore"),
     "null-config-groups": _null("config_groups"),

@@ -32,12 +32,16 @@ class Published(BaseModel):
         DIALECT: The dialect's name.
         METHODS: The spellings of ``quant_method`` that mean it, in lower case.
         LISTS: The keys under which its exclusion lists are published, in reading order.
+        RULES: The keys of maps whose names choose a scheme or none at all; see the role ``rule`` of a `Group`.
+        INCLUDED: The keys of lists that name what is quantized.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
     DIALECT: ClassVar[str] = ""
     METHODS: ClassVar[tuple[str, ...]] = ()
     LISTS: ClassVar[tuple[str, ...]] = ()
+    RULES: ClassVar[tuple[str, ...]] = ()
+    INCLUDED: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def claims(cls, method: str, quantization: Mapping[str, Any]) -> bool:
@@ -52,6 +56,10 @@ class Published(BaseModel):
     def lists(self) -> Iterable[tuple[str, list[str]]]:
         """Yield each exclusion list that holds something, with its key."""
         return ((key, getattr(self, key) or []) for key in self.LISTS)
+
+    def included(self) -> Iterable[tuple[str, list[str]]]:
+        """Yield each list of what is quantized, with its key; a dialect without one quantizes all that it can."""
+        return ()
 
     def groups(self, where: str) -> list[Group]:
         """Return the schemes with their targets, in published order.

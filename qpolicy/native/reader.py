@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from qpolicy.native import published
-from qpolicy.native.config import Entry, NativeConfig, NativeConfigError
+from qpolicy.native.config import Entry, Group, NativeConfig, NativeConfigError
 from qpolicy.native.dialects import model_of
 
 UNKNOWN = "unknown:"
@@ -26,11 +26,12 @@ def read(quantization: Mapping[str, Any], where: str) -> NativeConfig:
         found = model.model_validate(dict(quantization))
     except published.ValidationError as error:
         raise NativeConfigError(published.describe(error, where)) from None
-    entries = tuple(_entries(found, where))
-    lists = tuple(key for key in model.LISTS if key in quantization)
     groups = tuple(found.groups(where))
-    schemes = found.schemes(groups)
-    return NativeConfig(model.DIALECT, method, found.format_name, entries, schemes, groups, lists, quantization)
+    entries = (*_entries(found.lists(), where), *_negative(groups))
+    included = tuple(_entries(found.included(), where))
+    lists = tuple(key for key in model.LISTS if key in quantization)
+    name, schemes = found.format_name, found.schemes(groups)
+    return NativeConfig(model.DIALECT, method, name, entries, schemes, groups, lists, included, quantization)
 
 
 def _nickname(method: str, quantization: Mapping[str, Any]) -> str:
@@ -47,9 +48,12 @@ def _method(quantization: Mapping[str, Any], where: str) -> str:
     return method
 
 
-def _entries(found: published.Published, where: str) -> list[Entry]:
+def _entries(lists: Iterable[tuple[str, list[str]]], where: str) -> list[Entry]:
     return [
-        Entry(text, f"{where}.{key}[{position}]", key)
-        for key, texts in found.lists()
-        for position, text in enumerate(texts)
+        Entry(text, f"{where}.{key}[{position}]", key) for key, texts in lists for position, text in enumerate(texts)
     ]
+
+
+def _negative(groups: Iterable[Group]) -> list[Entry]:
+    """Return the names of the rules that leave modules alone: an exclusion list in another guise."""
+    return [entry for group in groups if group.role == "rule" and not group.quantizes for entry in group.targets]

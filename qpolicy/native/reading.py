@@ -12,6 +12,7 @@ from qpolicy.native.exclusion import Families, Question, Verdict, exclusion, tou
 from qpolicy.native.index import EntryIndex
 from qpolicy.native.mapper import Mapper
 from qpolicy.native.records import Kind, Record, find_record, producer_of
+from qpolicy.native.rules import Rules
 from qpolicy.native.schemes import Choice, Search, Targets, find_scheme
 
 Outcome: TypeAlias = Literal["unquantized", "quantized", "error"]
@@ -67,6 +68,9 @@ class Reading:
             self._packed = {**packed, **record.packed}
             self._index = EntryIndex(prepare.items(config, record, mapper), record.clauses)
             self._empty = EntryIndex((), record.clauses)
+            self._rules = {full: Rules(config, record, exclusions=full) for full in (True, False)}
+            included = prepare.included(config, record)
+            self._included = EntryIndex(included, record.included_clauses) if included else None
             pairs = {kind: prepare.targets(config, record, mapper, kind) for kind in record.kinds}
             self._targets = {kind: Targets(found, record) for kind, found in pairs.items()}
 
@@ -84,9 +88,10 @@ class Reading:
         if self._record is None:
             return Answer(None, None, False, (), f"how {self.engine} reads {self.dialect} is not known")
         plan = self._record.kinds.get(kind, _NONE)
-        verdicts = self._verdicts(name, kind, self._index if exclusions else self._empty)
+        index = self._index if exclusions else self._empty
+        verdicts = self._verdicts(name, kind, index)
         listed = _joined(verdicts)
-        return self._unasked(plan, kind, listed) or self._asked(verdicts, kind, listed)
+        return self._unasked(plan, kind, listed) or self._asked(verdicts, kind, listed, index)
 
     def listed(self, name: str, kind: str) -> Verdict:
         """Tell what the exclusion list alone says about a layer, whether or not the engine then consults it.
@@ -120,7 +125,9 @@ class Reading:
 
     def _question(self, name: str, kind: str, index: EntryIndex) -> Question:
         assert self._record is not None
-        return Question(name, kind, self._record, index, self._packed)
+        full = index is not self._empty
+        included = self._included if full else None
+        return Question(name, kind, self._record, index, self._packed, self._rules[full], included)
 
     def _unasked(self, plan: Kind, kind: str, listed: Verdict) -> Answer | None:
         """Answer for a layer about which the engine does not consult the list."""
@@ -136,20 +143,22 @@ class Reading:
                 return Answer("quantized", scheme, listed.excluded, listed.entries, why)
         return None
 
-    def _asked(self, verdicts: Mapping[str, Verdict], kind: str, listed: Verdict) -> Answer:
+    def _asked(self, verdicts: Mapping[str, Verdict], kind: str, listed: Verdict, index: EntryIndex) -> Answer:
         if listed.error is not None:
             return Answer("error", None, False, listed.entries, listed.error, listed.members)
-        choices = [None if verdict.excluded else self._choose(one, kind) for one, verdict in verdicts.items()]
+        choices = [None if verdict.excluded else self._choose(one, kind, index) for one, verdict in verdicts.items()]
         return _decided(choices, listed)
 
     def _targetless(self, kind: str) -> bool:
         """Tell whether nothing in the config could choose a scheme, as in a config with only sparsity."""
         return not self._targets[kind].pairs and all(group.role == "group" for group in self._config.groups)
 
-    def _choose(self, name: str, kind: str) -> Choice:
+    def _choose(self, name: str, kind: str, index: EntryIndex) -> Choice:
         assert self._record is not None
-        leaf = name.rpartition(".")[2]
-        search = Search(name, kind, leaf, self._record, self._targets[kind], self._config.groups, self._packed)
+        leaf, question = name.rpartition(".")[2], self._question(name, kind, index)
+        search = Search(
+            name, kind, leaf, self._record, self._targets[kind], self._config.groups, self._packed, question
+        )
         if self._targetless(kind):
             return Choice(None, why="no scheme has a target")
         otherwise = self._record.kinds[kind].otherwise

@@ -35,6 +35,21 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
+class Tier:
+    """One round in which an engine compares all rules with a name.
+
+    Attributes:
+        clauses: The comparisons.
+        suffix: What is appended to the name, such as ``.weight`` where rules name tensors.
+        respell: How the name is spelled otherwise first; a round for which it has no other spelling is left out.
+    """
+
+    clauses: tuple[Clause, ...]
+    suffix: str = ""
+    respell: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class First:
     """A scheme that a kind of layer gets unless a list of its own excludes it; then the rest of the reading counts.
 
@@ -115,6 +130,10 @@ class Record:
         added_targets: Class names that it adds to a target of this name.
         kinds: How it treats each kind of layer; a kind that is absent is never quantized.
         refuses: What in a config makes it refuse to start.
+        tiers: The rounds in which it looks names up among the config's rules.
+        included: The keys of the lists of what is quantized that it reads.
+        included_clauses: How it compares them.
+        packed_within: Fused families it knows for names with a certain text in them; ``""`` is for all others.
     """
 
     dialect: str
@@ -142,6 +161,14 @@ class Record:
     classes: str = ""
     added_targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     refuses: tuple[str, ...] = ()
+    tiers: tuple[Tier, ...] = ()
+    included: tuple[str, ...] = ()
+    included_clauses: tuple[Clause, ...] = ()
+    packed_within: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+
+    def families_of(self, name: str) -> Mapping[str, tuple[str, ...]]:
+        """Return the fused families that the engine knows for a name by a text within it."""
+        return next((families for text, families in self.packed_within.items() if text in name), {})
 
     def steps_of(self, kind: str) -> tuple[str, ...]:
         """Return the steps by which a kind of layer comes to be excluded."""
@@ -214,9 +241,11 @@ def _records() -> dict[tuple[str, str], Record]:
 
 def _record(table: Mapping[str, Any]) -> Record:
     special = {
-        "clauses": tuple(_clause(clause) for clause in table["clauses"]),
+        "clauses": tuple(_clause(clause) for clause in table.get("clauses", ())),
         "target_clauses": tuple(_clause(clause) for clause in table.get("target_clauses", ())),
         "pattern_clauses": tuple(_clause(clause) for clause in table.get("pattern_clauses", ())),
+        "included_clauses": tuple(_clause(clause) for clause in table.get("included_clauses", ())),
+        "tiers": tuple(_tier(tier) for tier in table.get("tiers", ())),
         "kinds": {name: _kind(kind) for name, kind in table.get("kinds", {}).items()},
     }
     return Record(**{**_frozen(table), **special})
@@ -225,6 +254,11 @@ def _record(table: Mapping[str, Any]) -> Record:
 def _kind(table: Mapping[str, Any]) -> Kind:
     first = {"first": First(**_frozen(table["first"]))} if "first" in table else {}
     return Kind(**{**_frozen(table), **first})
+
+
+def _tier(table: Mapping[str, Any]) -> Tier:
+    clauses = tuple(_clause(clause) for clause in table["clauses"])
+    return Tier(clauses, table.get("suffix", ""), tuple(table.get("respell", ())))
 
 
 def _clause(table: Mapping[str, Any]) -> Clause:

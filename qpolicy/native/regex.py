@@ -23,6 +23,7 @@ from qpolicy.native.positions import Positions, Spent
 LONGEST_PATTERN = 10_000
 LONGEST_QUICK_NAME = 256
 
+_LEADING_FLAGS = re.compile(r"(?:\(\?[aiLmsux]+\))+")
 # The parser is not public, but it is the only one that reads exactly what the engines' `re` reads.
 _parser = importlib.import_module("re._parser")
 
@@ -92,6 +93,26 @@ def compile_regex(text: str) -> Regex:
     if not verdict.simple:
         raise RegexError("it could backtrack forever and uses what cannot be bounded", broken=False)
     return Regex(text, False, None, Positions(tree))
+
+
+def anchored(text: str, mode: str) -> Regex:
+    """Compile a pattern so that `Regex.match` answers what ``re.match``, ``re.fullmatch`` or ``re.search`` would.
+
+    Args:
+        text: The pattern.
+        mode: The function's name.
+
+    Raises:
+        RegexError: As for `compile_regex`.
+    """
+    plain = compile_regex(text)
+    if mode == "match":
+        return plain
+    # Flags for the whole pattern may stand only at its very beginning; in verbose mode a comment ends with the line.
+    flags = _LEADING_FLAGS.match(text)
+    lead, body = (flags[0], text[flags.end() :]) if flags else ("", text)
+    close = "\n)" if "x" in lead else ")"
+    return compile_regex(f"{lead}(?:{body}{close}\\Z" if mode == "fullmatch" else f"{lead}[\\s\\S]*?(?:{body}{close}")
 
 
 def _guarded(act: Callable[[], Any]) -> Any:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from qpolicy.native import settings
 from qpolicy.native.arguments import same_scheme
 from qpolicy.native.config import Group
-from qpolicy.native.exclusion import Families
 from qpolicy.native.index import EntryIndex, Item
+from qpolicy.native.question import Families, Question
 from qpolicy.native.records import Record, class_names
 from qpolicy.native.regex import RegexError, compile_regex
+from qpolicy.native.startup import MARLIN_TYPES
 
 _MOST_NESTED = 4
 
@@ -96,6 +98,7 @@ class Search:
         targets: The schemes by target.
         groups: All schemes of the config.
         packed: The fused families that the model declares.
+        question: The layer as it is put to the lists and rules.
         depth: How many fused families were opened on the way to this name.
     """
 
@@ -106,13 +109,12 @@ class Search:
     targets: Targets
     groups: tuple[Group, ...]
     packed: Families
+    question: Question
     depth: int = 0
 
     def at(self, name: str) -> Search:
         """Return the same search for one shard."""
-        return Search(
-            name, self.kind, self.leaf, self.record, self.targets, self.groups, self.packed, depth=self.depth + 1
-        )
+        return replace(self, name=name, depth=self.depth + 1)
 
     def classes(self) -> tuple[str, ...]:
         """Return the class names that stand for the layer."""
@@ -207,7 +209,38 @@ def _global(search: Search) -> Choice | None:
     return None if found is None else Choice(found, why="it is the scheme of all layers")
 
 
+def _by_rule(search: Search) -> Choice | None:
+    found = search.question.rules.first(search.name)
+    if found is None or found.excludes:
+        return None
+    return Choice(found.group, found.error, f"{found.entry.where}, {found.entry.text!r}, fits {search.name}")
+
+
+def _by_first_shard_rule(search: Search) -> Choice | None:
+    families = search.record.families_of(search.name)
+    shard = search.name.replace(search.leaf, families[search.leaf][0]) if search.leaf in families else search.name
+    return _by_rule(search.at(shard))
+
+
+def _by_settings(search: Search, *, explicit: bool) -> Choice:
+    first = settings.settings(search.question, explicit=explicit)[0]
+    if first.excludes:
+        return Choice(None, why=f"{first.name} is not among what is quantized")
+    return Choice(first.group, why=f"its settings are {first.values}")
+
+
+def _by_expert_zero(search: Search) -> Choice:
+    experts = settings.expert_zero(search.question)
+    return Choice(experts.group, experts.error, why="the first expert has this scheme")
+
+
+def _has_no_marlin_type(group: Group) -> bool:
+    settings_of = group.arguments or {}
+    return (settings_of.get("bits"), settings_of.get("sym")) not in MARLIN_TYPES
+
+
 _TRAITS: dict[str, Callable[[Group], bool]] = {
+    "other-than-marlin": _has_no_marlin_type,
     "block-structure": lambda group: bool(group.quantizes and group.arguments[0]["block_structure"]),
 }
 _STEPS: dict[str, Callable[[Search], Choice | None]] = {
@@ -220,4 +253,9 @@ _STEPS: dict[str, Callable[[Search], Choice | None]] = {
     "layers-below-experts": _below_experts,
     "layer-by-type": _by_type,
     "global": _global,
+    "rule": _by_rule,
+    "rule-of-first-shard": _by_first_shard_rule,
+    "expert-zero": _by_expert_zero,
+    "settings": lambda search: _by_settings(search, explicit=False),
+    "settings-if-explicit": lambda search: _by_settings(search, explicit=True),
 }

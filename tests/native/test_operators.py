@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from qpolicy.native.operators import OPERATORS
@@ -23,6 +23,9 @@ SLOW: dict[str, Callable[[str, str], bool]] = {
     "segment-run": _segment_run,
     "glob": lambda entry, name: fnmatch.fnmatchcase(name, entry),
     "regex": lambda entry, name: re.match(entry, name) is not None,
+    "glob-of-parent": lambda entry, name: entry.endswith(".*") and fnmatch.fnmatchcase(name, entry[:-2]),
+    "substring": lambda entry, name: entry in name,
+    "raw-prefix": lambda entry, name: name.startswith(entry),
 }
 SEGMENTS = st.sampled_from(("a", "b", "gate", "gate_proj", "1", "11", "mlp", ""))
 NAMES = st.lists(SEGMENTS, min_size=1, max_size=5).map(".".join)
@@ -36,7 +39,7 @@ def test_every_operator_has_a_slow_definition() -> None:
 
 
 @settings(max_examples=300)
-@pytest.mark.parametrize("operator", ["equality", "dotted-suffix", "raw-suffix", "segment-run", "regex"])
+@pytest.mark.parametrize("operator", sorted(SLOW.keys() - {"glob"}))
 @given(entries=st.lists(NAMES, max_size=6), name=NAMES)
 def test_looking_up_is_comparing_one_by_one(operator: str, entries: list[str], name: str) -> None:
     loaded = OPERATORS[operator](list(enumerate(entries)), {})
@@ -52,6 +55,32 @@ def test_globs_are_those_of_the_standard_library(entries: list[str], name: str) 
     assert sorted(loaded.fitting(name)) == [
         place for place, entry in enumerate(entries) if fnmatch.fnmatchcase(name, entry)
     ]
+
+
+@settings(max_examples=200)
+@pytest.mark.parametrize("mode", ["match", "fullmatch", "search"])
+@given(
+    parts=st.lists(st.sampled_from(("a", "b", ".", ".*", "(a|b)", "$", "^", r"\.", "[ab]+", "a?")), max_size=5),
+    flags=st.sampled_from(("", "(?i)", "(?x)", "(?s)(?i)")),
+    name=st.text(alphabet="abA.\n", max_size=6),
+)
+def test_expressions_are_anchored_as_the_standard_library_does(
+    parts: list[str], flags: str, mode: str, name: str
+) -> None:
+    text = flags + "".join(parts)
+    loaded = OPERATORS["regex"]([(0, text)], {"mode": mode})
+    # Some of them would be too costly, which is said when they are loaded.
+    assume(not loaded.broken)
+    assert list(loaded.fitting(name)) == [0] * (getattr(re, mode)(text, name) is not None)
+
+
+def test_what_closes_a_group_is_broken_in_every_mode() -> None:
+    for mode in ("match", "fullmatch", "search"):
+        assert list(OPERATORS["regex"]([(0, ")(")], {"mode": mode}).broken) == [0]
+    options = {"mode": "fullmatch", "broken": "ignored", "only": "special"}
+    loaded = OPERATORS["regex"]([(0, ")("), (1, "a.c"), (2, "a.c.*")], options)
+    assert not loaded.broken
+    assert list(loaded.fitting("abc")) == [2]
 
 
 def test_many_expressions_are_tried_behind_joint_ones() -> None:

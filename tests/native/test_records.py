@@ -1,24 +1,32 @@
 from __future__ import annotations
 
-from qpolicy.native import exclusion, prepare, schemes
+from qpolicy.native import exclusion, prepare, rules, schemes
 from qpolicy.native.operators import OPERATORS
-from qpolicy.native.records import _records, class_names, find_record, producer_of
+from qpolicy.native.records import Clause, Record, _records, class_names, find_record, producer_of
+from qpolicy.native.scopes import SCOPES
 
 
 def test_every_verb_of_the_data_has_a_meaning_and_every_meaning_is_used() -> None:
     records = set(map(id, _records().values()))
     every = [record for record in {id(one): one for one in _records().values()}.values() if id(record) in records]
     kinds = [kind for record in every for kind in record.kinds.values()]
-    assert {step for record in every for step in record.steps} == set(exclusion._STEPS) == set(exclusion._TOUCHING)
+    steps = [record.steps for record in every] + [kind.list_steps or () for kind in kinds]
+    assert {step for some in steps for step in some} == set(exclusion._STEPS) == set(exclusion._TOUCHING)
     assert {step for kind in kinds for step in kind.steps} == set(schemes._STEPS)
     assert {trait for kind in kinds for trait in kind.unsupported} == set(schemes._TRAITS)
     assert {circumstance for kind in kinds for circumstance in kind.bypass} == set(prepare.BYPASSES)
     assert {rewrite for record in every for rewrite in record.rewrite + record.rewrite_mapped} == set(prepare._REWRITES)
     assert {name for record in every for name in record.refuses} == set(prepare._REFUSALS)
-    operators = {
-        one for record in every for clause in record.clauses + record.target_clauses for one in clause.operators
-    }
-    assert operators == set(OPERATORS)
+    clauses = [clause for record in every for clause in _clauses(record)]
+    assert {one for clause in clauses for one in clause.operators} == set(OPERATORS)
+    assert {clause.options["scope"] for clause in clauses if "scope" in clause.options} == set(SCOPES)
+    tiers = [tier for record in every for tier in record.tiers]
+    assert {word for tier in tiers for word in tier.respell} == set(rules._RESPELLINGS)
+
+
+def _clauses(record: Record) -> list[Clause]:
+    lists = (record.clauses, record.target_clauses, record.pattern_clauses, record.included_clauses)
+    return [clause for some in (*lists, *(tier.clauses for tier in record.tiers)) for clause in some]
 
 
 def test_every_record_cites_its_source_and_every_producer_has_one() -> None:

@@ -1,0 +1,91 @@
+"""One name put to one list, and what the list says about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from qpolicy.native.config import Entry
+from qpolicy.native.index import EntryIndex, Hits
+from qpolicy.native.records import Record, class_names
+from qpolicy.native.rules import Rules
+
+Families = Mapping[str, Sequence[str]]
+
+_EXPERTS = re.compile(r"((?:.*\.)?experts)\..+", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a list says about one name.
+
+    Attributes:
+        excluded: The list excludes it.
+        entries: The entries that say so.
+        error: Why the engine refuses to answer, if it does.
+        members: The excluded and the other shards, when they disagree.
+        step: The step of the reading that decided; empty when none did.
+    """
+
+    excluded: bool
+    entries: tuple[Entry, ...] = ()
+    error: str | None = None
+    members: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    step: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One name put to one list.
+
+    Attributes:
+        name: The name.
+        kind: The layer's kind.
+        record: The reading.
+        index: The list, as the reading compares it.
+        packed: The fused families that the model declares.
+        rules: The config's rules, as the reading looks them up.
+        included: The list of what is quantized, if the config has one that the reading consults.
+    """
+
+    name: str
+    kind: str
+    record: Record
+    index: EntryIndex
+    packed: Families
+    rules: Rules
+    included: EntryIndex | None = None
+
+    def shards(self) -> tuple[str, ...] | None:
+        """Return the names of the shards of a fused layer, or None for a layer that is none.
+
+        Every occurrence of the leaf is replaced, also further up in the name, for so do the engines.
+        """
+        leaf = self.name.rpartition(".")[2]
+        family = self.packed.get(leaf, self.record.fallback.get(leaf))
+        return None if family is None else tuple(self.name.replace(leaf, shard) for shard in family)
+
+    def families(self) -> tuple[str, ...]:
+        """Return the fused layers and the experts container that a stored module belongs to."""
+        parent, dot, leaf = self.name.rpartition(".")
+        fused = [parent + dot + family for family, shards in self.packed.items() if leaf in shards]
+        container = _EXPERTS.fullmatch(self.name)
+        return (*fused, container[1]) if container else tuple(fused)
+
+    def below_experts(self) -> tuple[Entry, ...]:
+        """Return the entries that lie below this name, if it is an experts container."""
+        if not self.name.endswith(".experts"):
+            return ()
+        return tuple(item.entry for item in self.index.items if item.text.startswith(self.name + "."))
+
+    def containing(self) -> tuple[Entry, ...]:
+        """Return the entries about experts that contain this name, if it is about experts too."""
+        guarded = "gate-and-up" in self.record.steps and "gate_up_proj" in self.name
+        if "experts" not in self.name or guarded:
+            return ()
+        return tuple(item.entry for item in self.index.about_experts if self.name in item.text)
+
+    def own_or_class(self) -> Hits:
+        """Compare the list with the name and with the names of the layer's class."""
+        return self.index.hits(self.name, class_names(self.record.classes, self.kind, self.name.rpartition(".")[2]))
