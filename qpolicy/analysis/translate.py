@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from qpolicy.analysis.formulas import Atom, Formula, Path, every, inverse, some
+from qpolicy.analysis.heads import head_patterns
 from qpolicy.analysis.vocabulary import Vocabulary
 from qpolicy.bind.resolve import Sets, parse_pattern
 from qpolicy.checkpoint.draft import draft_patterns
@@ -15,9 +16,6 @@ from qpolicy.paths import Pattern
 # With these, @mtp is what it is without a config, and with one whose draft layers begin at an N that is not known.
 _SPELLED = tuple(map(parse_pattern, draft_patterns(None, 0)))
 _NUMBERED = tuple(parse_pattern(text) for text in draft_patterns(0, 1) if parse_pattern(text) not in _SPELLED)
-
-_HEADS = (Pattern.parse("**.lm_head"), Pattern.parse("**.shared_head.head"))
-"""The names under which drafts store their heads (``qpolicy/bind/draft_names.toml``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ class Translator:
 
     def drop(self, drop: Drop) -> Formula:
         """Return when a drop decides a module: it fires and covers it, and the module is no head that is kept."""
-        kept = every((self._group(_HEADS), Atom(self._vocabulary.kept_head, frozenset([True]))))
+        kept = every((self._group(head_patterns()), Atom(self._vocabulary.kept_head, frozenset([True]))))
         return every((self.scope([drop.scope]), self.condition(drop.condition), inverse(kept)))
 
     def scope(self, selectors: Sequence[Selector]) -> Formula:

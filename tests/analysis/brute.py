@@ -7,6 +7,7 @@ each situation.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -21,6 +22,7 @@ from qpolicy.lang.tree import Document, Drop, Let, Otherwise, Rule, Selector
 from qpolicy.lang.walk import condition_of, facts_of
 from qpolicy.paths.reference import matches
 
+_HEAD = re.compile(r"lm_head|model\.(layers\.\d+\.)?shared_head\.head")
 matches = cache(matches)
 Facts = Mapping[str, Any]
 Both = tuple[int, int]
@@ -194,7 +196,7 @@ class Brute:
             case Otherwise():
                 return world.where("kind", "linear") | world.where("kind", "moe") | world.where("kind", "lm_head")
             case Drop(scope, condition):
-                kept = world.where("kept head", True) if module.name.endswith(("lm_head", "shared_head.head")) else 0
+                kept = world.where("kept head", True) if _HEAD.fullmatch(module.name) else 0
                 return self._selected([scope], module) & self._truth(condition, module)[0] & ~kept
         here = self._selected(statement.selectors, module) if statement.selectors else world.all
         return here if statement.condition is None else here & self._truth(statement.condition, module)[0]
@@ -243,27 +245,31 @@ class Brute:
 
 def _ask(fact: tree.Fact, facts: Facts) -> bool | None:
     match fact:
-        case tree.Flag("draft"):
-            return bool(facts["draft"])
-        case tree.Flag("target"):
-            return not facts["draft"]
         case tree.Flag(name):
-            return facts[name]
-        case tree.Has(tensors):
-            values = [facts[f"tensor {one}"] for one in tensors]
-            return None if None in values else "absent" not in values
-        case tree.DtypeIs(tensor, dtypes):
-            value = facts[f"tensor {tensor}"]
-            return None if value in (None, "unknown dtype") else value in dtypes
-        case tree.Is("arch", values):
-            return None if facts["arches"] is None else bool(facts["arches"] & set(values))
+            return facts["draft"] is (name == "draft") if name in ("draft", "target") else facts[name]
+        case tree.Has() | tree.DtypeIs():
+            return _ask_tensors(fact, facts)
         case tree.Is(field, values):
-            return None if facts[field] is None else facts[field] in values
+            return _ask_field(field, values, facts)
+        case tree.About(name, _) if name in ("exists", "excluded"):
+            return facts[f"{name}({_key(fact)})"]
         case tree.About(name, _):
-            if name in ("exists", "excluded"):
-                return facts[f"{name}({_key(fact)})"]
             return facts[f"on disk {_key(fact)}"][name == "unquantized_on_disk"]
     raise AssertionError(fact)
+
+
+def _ask_tensors(fact: tree.Has | tree.DtypeIs, facts: Facts) -> bool | None:
+    if isinstance(fact, tree.Has):
+        values = [facts[f"tensor {one}"] for one in fact.tensors]
+        return None if None in values else "absent" not in values
+    value = facts[f"tensor {fact.tensor}"]
+    return None if value in (None, "unknown dtype") else value in fact.dtypes
+
+
+def _ask_field(field: str, values: Sequence[str], facts: Facts) -> bool | None:
+    if field == "arch":
+        return None if facts["arches"] is None else bool(facts["arches"] & set(values))
+    return None if facts[field] is None else facts[field] in values
 
 
 def _any(sets: Iterable[int]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -44,6 +45,11 @@ def draw(seed: int) -> Drawn:
     return _Drawing(Random(seed)).policy()
 
 
+def draw_from(random: Random, segments: tuple[str, ...], facts: Sequence[str]) -> Drawn:
+    """Return a policy over these segments and facts."""
+    return _Drawing(random, segments, facts).policy()
+
+
 def draw_pair(seed: int) -> tuple[Drawn, Drawn]:
     """Return two policies about the same things, often much alike."""
     drawing = _Drawing(Random(seed))
@@ -70,10 +76,10 @@ def draw_pair(seed: int) -> tuple[Drawn, Drawn]:
 
 
 class _Drawing:
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, segments: Sequence[str] = (), facts: Sequence[str] = ()) -> None:
         self.random = random
-        self.segments = random.choice(WORLDS)
-        self.facts = random.sample(random.choice(FACTS), k=random.choice((1, 2, 3, 3)))
+        self.segments = segments or random.choice(WORLDS)
+        self.facts = facts or random.sample(random.choice(FACTS), k=random.choice((1, 2, 3, 3)))
 
     def policy(self) -> Drawn:
         lines = ["qpolicy 1", f"let s = {self._list(self._pattern)}"]
@@ -101,7 +107,7 @@ class _Drawing:
         facts = [*self.facts, *self.facts, *self.facts, f"path in {self._selector()}"]
         return self._joined(facts, depth)
 
-    def _joined(self, facts: list[str], depth: int) -> str:
+    def _joined(self, facts: Sequence[str], depth: int) -> str:
         if depth == 0 or self.random.random() < 0.4:
             return self.random.choice(facts)
         match self.random.randrange(3):
@@ -119,8 +125,7 @@ class _Drawing:
         one = [self.random.choice((*self.segments, *self.segments, *WILD)) for _ in range(length)]
         return '"mtp"' if one == ["mtp"] else ".".join(one)
 
-    def _list(self, item: object) -> str:
-        assert callable(item)
+    def _list(self, item: Callable[[], str]) -> str:
         return ", ".join(item() for _ in range(self.random.choice((1, 1, 1, 2, 3))))
 
     def _decision(self) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import qpolicy
-from qpolicy.analysis import Proof, analyse
+from qpolicy.analysis import Proof, analyse, heads
+from qpolicy.bind import drops
 
 
 def prove(*lines: str) -> dict[int, Proof]:
@@ -105,10 +106,17 @@ def test_drops_come_first() -> None:
 
 
 def test_the_head_of_a_dropped_draft_may_be_kept() -> None:
-    proof = prove("drop mtp if draft", "mtp.lm_head when draft: quantized")[3]
+    lines = ("let s = mtp.**, lm_head", "drop @s if draft")
+    proof = prove(*lines, "lm_head when draft: quantized")[4]
     assert proof.witness is not None
     assert "it is the head of the dropped draft" in proof.witness.facts
-    assert verdicts("drop mtp if draft", "mtp.lm_head when draft and not quantized_on_disk: native")[1] == "dead"
+    assert verdicts(*lines, "lm_head when draft and not quantized_on_disk: native")[1] == "dead"
+    assert verdicts(*lines, "mtp.lm_head when draft: quantized")[1] == "dead"
+
+
+def test_heads_are_those_of_the_matcher() -> None:
+    assert heads.HEADS == drops._HEADS
+    assert set(map(str, heads.head_patterns())) >= {'"lm_head"', "model.layers.{0..}.shared_head.head"}
 
 
 def test_experts_go_by_their_container() -> None:

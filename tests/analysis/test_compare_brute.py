@@ -13,7 +13,7 @@ import qpolicy
 from qpolicy.analysis import compare
 from qpolicy.lang.tree import Drop
 
-COUNT = int(os.environ.get("QPOLICY_RANDOM_POLICIES", "192"))
+COUNT = int(os.environ.get("QPOLICY_RANDOM_POLICIES", "64"))
 BATCH = max(COUNT // 16, 1)
 
 
