@@ -134,6 +134,9 @@ class Reading:
         if plan is _NONE:
             why = f"{self.engine} never quantizes {kind} layers of {self.dialect}"
             return Answer("unquantized", None, listed.excluded, listed.entries, why)
+        if plan.only_with and not self._config.raw.get(plan.only_with):
+            why = f"{self.engine} quantizes {kind} layers only where the config has {plan.only_with!r}"
+            return Answer("unquantized", None, listed.excluded, listed.entries, why)
         if plan.needs_groups and self._targetless(kind):
             return Answer("unquantized", None, listed.excluded, listed.entries, "no scheme has a target")
         for circumstance in plan.bypass:
@@ -161,8 +164,11 @@ class Reading:
         )
         if self._targetless(kind):
             return Choice(None, why="no scheme has a target")
-        otherwise = self._record.kinds[kind].otherwise
-        return find_scheme(search) or _NOTHING[otherwise](name)
+        plan = self._record.kinds[kind]
+        choice = find_scheme(search) or _NOTHING[plan.otherwise](name)
+        if choice.group is None or not plan.schemes or choice.group.name in plan.schemes:
+            return choice
+        return Choice(None, why=f"{self.engine} has no method for {choice.group.name!r} in {kind} layers")
 
 
 _NOTHING: Mapping[str, Callable[[str], Choice]] = {
