@@ -1,6 +1,7 @@
 """A checkpoint without its weights: headers, config files, the table of stored modules."""
 
 from qpolicy.checkpoint.checkpoint import Checkpoint, draft_patterns, open_checkpoint
+from qpolicy.checkpoint.config import quantization_in
 from qpolicy.checkpoint.dtypes import DTYPES
 from qpolicy.checkpoint.families import FUSED, container_of, fused_names, fused_of
 from qpolicy.checkpoint.modules import Kind, StoredModule
@@ -19,4 +20,5 @@ __all__ = [
     "fused_names",
     "fused_of",
     "open_checkpoint",
+    "quantization_in",
 ]

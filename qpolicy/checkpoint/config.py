@@ -150,6 +150,26 @@ def read_configs(folder: Path) -> Configs:
     )
 
 
+def quantization_in(file: Path) -> tuple[str | None, Mapping[str, Any] | None]:
+    """Return the quantization config in one file, whatever the file is called, with the place that it was found in.
+
+    Args:
+        file: A ``config.json``, a sidecar file, or a file that holds the description alone.
+
+    Returns:
+        The place and the config; None for both where there is none.
+
+    Raises:
+        CheckpointError: The file is not sound JSON, or not an object.
+    """
+    whole, _ = read_object(file)
+    names = dict.fromkeys(place.file for place in PLACES)
+    for name in [file.name] if file.name in names else names:
+        for place, found in _quantizations({name: whole}, find_text_config(whole), []):
+            return place.replace(name, file.name, 1), found
+    return None, None
+
+
 def duplicate_keys(file: str, keys: tuple[str, ...]) -> Problem:
     """The problem of keys that come more than once in one object of a file."""
     message = f"{file} holds the same key more than once in one object; the last value counts"

@@ -25,10 +25,12 @@ class Example:
         policy: The policy's text; None where there is no policy.
         checkpoint: The checkpoint in the notation of the pages (lines of a state and names, then ``config.json``);
             None where the policy is looked at alone.
+        engines: The engines that are given.
     """
 
     policy: str | None = None
     checkpoint: str | None = None
+    engines: tuple[str, ...] = ("sglang",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from qpolicy.bind import Policy
@@ -48,8 +48,7 @@ def run_checks(
     Args:
         checkpoint: The target's checkpoint; the draft's too where it holds one.
         policy: Its policy; None checks the checkpoint's own list alone.
-        engine: The engine that would load it, or several that are compared; findings of another than the first say
-            whose they are.
+        engine: The engine that would load it, or several: the first is checked, and compared with the others.
         draft_checkpoint: The checkpoint of a standalone draft.
         draft_policy: The policy that lies beside the standalone draft.
         strict: Make unknown conditions that matter errors.
@@ -74,16 +73,9 @@ def run_checks(
 
 
 def _settled(view: View, selection: Selection) -> Settled:
-    found = list(_found(view))
-    for other in view.others:
-        own = (finding for finding in _found(other) if finding not in found)
-        found += [replace(finding, message=f"{other.engine}: {finding.message}") for finding in own]
+    found = (finding for check in CHECKS for finding in check.find(view))
     source = None if view.policy is None else view.policy.source
     return settle(found, source, selection, LOOKED_FOR, final=False)
-
-
-def _found(view: View) -> Iterator[Finding]:
-    return (finding for check in CHECKS for finding in check.find(view))
 
 
 def _compared(views: Sequence[View]) -> View:

@@ -36,7 +36,7 @@ def found(example: Example, folder: Path) -> tuple[Finding, ...]:
         assert example.policy is not None
         return lint_text(example.policy, FILE, EVERYTHING).findings
     policy = None if example.policy is None else qpolicy.parse(example.policy, filename=FILE)
-    return run_checks(opened(folder, example.checkpoint), policy).findings
+    return run_checks(opened(folder, example.checkpoint), policy, engine=example.engines).findings
 
 
 @EVERY

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from qpolicy.analysis.entries import taken_literally
 from qpolicy.errors import QPolicyError
 from qpolicy.lint.check import Check, Code, Example, Page
 from qpolicy.lint.finding import Finding
@@ -50,7 +51,7 @@ def find(view: View) -> Iterator[Finding]:
     if world.config is None or not view.checkpoint.modules or not view.consults_list:
         return
     names = known_names(view)
-    used = _used(view, names)
+    used = _used(view, names) | _lost(view)
     for entry in world.config.entries:
         if entry not in used:
             yield _finding(view, entry, names)
@@ -67,6 +68,13 @@ def _used(view: View, names: tuple[str, ...]) -> set[Entry]:
             if layer.draft == matcher.binding.world.draft and reading is not None:
                 used.update(reading.matching(layer.ask.name, layer.ask.kind))
     return used
+
+
+def _lost(view: View) -> set[Entry]:
+    """Return the entries that would match something if the engine understood their syntax; QP308 tells of them."""
+    world = view.matchers[0].binding.world
+    found = taken_literally(world, view.checkpoint.modules)
+    return {entry for literal in found if literal.modules for entry in literal.entries}
 
 
 def _finding(view: View, entry: Entry, names: tuple[str, ...]) -> Finding:
