@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from qpolicy.bind.names import DraftRow, draft_rows
 from qpolicy.paths import Pattern
+
+_ANY_NUMBER = re.compile(r"\{[^}]*\}")
 
 HEADS = ("model.shared_head.head", "lm_head")
 """The names under which engines ask for a draft's head, as ``qpolicy/bind/drops.py`` has them."""
@@ -21,4 +24,4 @@ def head_patterns() -> tuple[Pattern, ...]:
 def _stored(row: DraftRow, head: str) -> list[str]:
     fitting = [(asks, stored) for asks, stored in row.names if head == asks or head.startswith(f"{asks}.")]
     asks, stored = max(fitting, key=lambda pair: len(pair[0]), default=(head, (head,)))
-    return [prefix.replace("{N}", "{0..}") + head[len(asks) :] for prefix in stored]
+    return [_ANY_NUMBER.sub("{0..}", prefix + head[len(asks) :]).lstrip(".") for prefix in stored]

@@ -1,19 +1,19 @@
 """What a policy does, found out by trying everything: every short name under every consistent set of facts.
 
-Nothing of the analysis is used: patterns are matched by the slow reference, and a condition's truth is computed for all
-situations at once, as the two sets of those in which it is true and in which it is false. Sets are integers, a bit for
-each situation.
+Nothing of the analysis is used but the table of heads: patterns are matched by the slow reference, and a condition's
+truth is computed for all situations at once, as the two sets of those in which it is true and in which it is false.
+Sets are integers, a bit for each situation.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import product
 from typing import Any
 
+from qpolicy.analysis.heads import head_patterns
 from qpolicy.bind import Policy
 from qpolicy.bind.resolve import Sets, parse_pattern
 from qpolicy.checkpoint import FUSED, container_of, fused_names
@@ -22,7 +22,6 @@ from qpolicy.lang.tree import Document, Drop, Let, Otherwise, Rule, Selector
 from qpolicy.lang.walk import condition_of, facts_of
 from qpolicy.paths.reference import matches
 
-_HEAD = re.compile(r"lm_head|model\.(layers\.\d+\.)?shared_head\.head")
 matches = cache(matches)
 Facts = Mapping[str, Any]
 Both = tuple[int, int]
@@ -196,7 +195,7 @@ class Brute:
             case Otherwise():
                 return world.where("kind", "linear") | world.where("kind", "moe") | world.where("kind", "lm_head")
             case Drop(scope, condition):
-                kept = world.where("kept head", True) if _HEAD.fullmatch(module.name) else 0
+                kept = world.where("kept head", True) if _is_head(module.name) else 0
                 return self._selected([scope], module) & self._truth(condition, module)[0] & ~kept
         here = self._selected(statement.selectors, module) if statement.selectors else world.all
         return here if statement.condition is None else here & self._truth(statement.condition, module)[0]
@@ -270,6 +269,11 @@ def _ask_field(field: str, values: Sequence[str], facts: Facts) -> bool | None:
     if field == "arch":
         return None if facts["arches"] is None else bool(facts["arches"] & set(values))
     return None if facts[field] is None else facts[field] in values
+
+
+@cache
+def _is_head(name: str) -> bool:
+    return any(matches(str(pattern), name) for pattern in head_patterns())
 
 
 def _any(sets: Iterable[int]) -> int:
