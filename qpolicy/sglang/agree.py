@@ -23,7 +23,8 @@ def demand(session: Session | None) -> None:
     mine = (_NONE, "no policy") if session is None else (session.digest, str(session))
     everyone = compat.gather(mine)
     if len({digest for digest, _ in everyone}) > 1:
-        told = "\n".join(f"  rank {rank}: {where} {digest[:12]}".rstrip() for rank, (digest, where) in enumerate(everyone))
+        lines = (f"  rank {rank}: {where} {digest[:12]}".rstrip() for rank, (digest, where) in enumerate(everyone))
+        told = "\n".join(lines)
         raise PolicyStop(
             f"the ranks would decide differently; give all of them the same policy and checkpoint:\n{told}"
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from qpolicy.bind import Decision
+from qpolicy.bind.asks import layer_name
 from qpolicy.checkpoint import StoredModule
 from qpolicy.sglang import compat
 from qpolicy.sglang.building import Build
@@ -86,7 +87,7 @@ def _contradiction(
 
 
 def _fix(build: Build, decision: Decision, name: str, plain: bool) -> str:
-    wanted = "quantized" if plain else "unquantized"
+    name, wanted = layer_name(build.session.world, name), "quantized" if plain else "unquantized"
     policy = build.session.policy.source.name
     if plain and build.config is None:
         return f"this model is built without a quantization config; see 'drop' in {policy} and in the docs"

@@ -30,7 +30,8 @@ def register() -> None:
 
 def refusal(error: Exception) -> str:
     """Return the message with which a process stops because the plugin cannot do its work."""
-    told = str(error).removeprefix("qpolicy: ") if getattr(error, "exit_code", None) else f"{type(error).__name__}: {error}"
+    own = getattr(error, "exit_code", None) is not None
+    told = str(error).removeprefix("qpolicy: ") if own else f"{type(error).__name__}: {error}"
     return (
         f"qpolicy: SGLang is stopped, because the plugin cannot decide the model's layers:\n{told}\n"
         f"Repair this, or set {MODE}={_OFF} to serve without any policy."

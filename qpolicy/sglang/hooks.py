@@ -55,10 +55,13 @@ def layer_init(original: Original, layer: Any, *args: Any, **kwargs: Any) -> Any
     given = bound.arguments.get("quant_config")
     prefix, method = bound.arguments.get("prefix", ""), bound.arguments.get("quant_method")
     config = config_for(build, layer, given, prefix, method)
-    if config is given:
-        return original(layer, *args, **kwargs)
-    bound.arguments["quant_config"] = config
-    return original(*bound.args, **bound.kwargs)
+    if config is not given:
+        bound.arguments["quant_config"] = config
+    try:
+        return original(*bound.args, **bound.kwargs)
+    except Exception as error:
+        error.add_note(f"qpolicy: raised while SGLang built {prefix or 'a layer without a name'}")
+        raise
 
 
 def draft_config(original: Original, quant_config: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
 from pathlib import Path
 
@@ -19,6 +20,7 @@ FP8 = "qwen3-fp8"
 QUARKS = tuple(f"{QUARK}/{variant}" for variant in VARIANTS)
 EVERYTHING = ((NEXT, True), *((example, draft) for example in (NEXT, *QUARKS, FP8) for draft in (False, True)))
 POLICIES = {NEXT: "qwen3-next-w4afp8", FP8: FP8} | dict.fromkeys(QUARKS, QUARK)
+DOCS = EXAMPLES.parent / "docs" / "sglang.md"
 RIGHT_PLAIN = "qpolicy 1\nlm_head: unquantized\n"
 SMALL = {
     "wrong-rule": (FP8, False, "qpolicy 1\nmodel.layers.1.mlp.down_proj: unquantized\n"),
@@ -201,3 +203,10 @@ def test_broken_policy_stops_with_its_place(outcomes: Outcomes) -> None:
 def test_what_was_decided_is_logged(outcomes: Outcomes) -> None:
     log = outcomes[f"policy {NEXT} True"].log
     assert any("7 layers decided (7 unquantized), 7 of them by rules" in line for line in log)
+
+
+def test_docs_show_the_message_as_it_is(outcomes: Outcomes) -> None:
+    error = outcomes["nothing-said"].error
+    assert error is not None
+    told = re.sub(r"/\S*/model\.qpolicy", "model.qpolicy", error.removeprefix("PolicyStop: "))
+    assert "\n".join(f"    {line}" for line in told.splitlines()) in DOCS.read_text(encoding="utf-8")
