@@ -24,7 +24,7 @@ import qpolicy
 from qpolicy.lint.run import run_checks
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from checkpoints import write_checkpoint  # noqa: E402 - the tests' writer of sparse checkpoints
+from checkpoints import write_checkpoint
 
 LAYERS, EXPERTS, SHARDS = 61, 256, 163
 ATTENTION = ("q_a_proj", "q_b_proj", "kv_a_proj_with_mqa", "kv_b_proj", "o_proj")
