@@ -12,6 +12,7 @@ from typing import Any
 
 from config_samples import EXPERTS, LINEAR, SAMPLES, make
 from engine_models import start
+from engine_process import EXAMPLES
 from plugin_configs import checkpoint
 
 GROUPS = {
@@ -51,11 +52,11 @@ class Bench:
 
         return RowParallelLinear(128, 128, bias=False, quant_config=config, prefix=prefix)
 
-    def experts(self, config: Any, method: Any = None) -> Any:
+    def experts(self, config: Any, method: Any = None, prefix: str = EXPERTS) -> Any:
         from sglang.srt.layers.moe.fused_moe_triton.layer import FusedMoE
 
         sizes = {"num_experts": 2, "top_k": 1, "hidden_size": 128, "intermediate_size": 128, "layer_id": 0}
-        return FusedMoE(**sizes, quant_config=config, prefix=EXPERTS, quant_method=method)
+        return FusedMoE(**sizes, quant_config=config, prefix=prefix, quant_method=method)
 
 
 @contextmanager
@@ -152,6 +153,30 @@ def edited_copy() -> Any:
         return {"copy": method_of(here.linear(edited)), "original": method_of(here.linear(config))}
 
 
+def nulled_draft() -> Any:
+    """Build a draft's layers without a config, as the draft classes do that take it away by a rule of their own."""
+    from sglang.srt.layers.quantization.quark.quark import QuarkConfig
+
+    from qpolicy import open_checkpoint, parse
+    from qpolicy.sglang.building import Build, building
+    from qpolicy.sglang.session import Session
+    from qpolicy.sglang.wrap import wrapped
+
+    folder = EXAMPLES / "qwen3.5-quark-mxfp4" / "lookalike"
+    stored = open_checkpoint(folder)
+    answers = {}
+    for name, text in {"with drop": "drop mtp if excluded(mtp.*.mlp.experts)", "without": "lm_head: native"}.items():
+        session = Session(parse(f"qpolicy 1\n{text}\n"), stored, draft=True)
+        config = wrapped(QuarkConfig.from_config({**stored.quantization, "packed_modules_mapping": {}}), session)
+        made = Bench(session, config)
+        with building(Build(session, config=config)):
+            answers[name] = [
+                outcome(lambda made=made: made.experts(None, prefix="mtp.layers.0.mlp.experts")),
+                outcome(lambda made=made: made.linear(None, prefix="mtp.layers.0.mlp.shared_expert.down_proj")),
+            ]
+    return answers
+
+
 def outcome(call: Callable[[], Any]) -> str:
     try:
         return method_of(call())
@@ -172,6 +197,7 @@ STUDIES = (
     named_scheme,
     warned,
     edited_copy,
+    nulled_draft,
 )
 
 

@@ -207,3 +207,28 @@ def test_offline_parts_without_a_policy_tell_nothing(tmp_path: Path) -> None:
 def test_offline_whole_repository_without_a_policy_has_none(tmp_path: Path) -> None:
     (_snapshot(tmp_path, None) / ".gitattributes").write_text("")
     assert _cached(tmp_path) is None
+
+
+def test_hub_id_is_looked_up_in_the_cache_when_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    constants = pytest.importorskip("huggingface_hub.constants")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(PolicyStop, match="org/model: offline"):
+        find("org/model", None, Settings())
+    snapshot = _snapshot(tmp_path)
+    found = find("org/model", None, Settings())
+    assert found is not None
+    assert found.folder == snapshot
+    assert find("org/model", None, Settings(), cache_dir=str(tmp_path)) == found
+
+
+def test_hub_that_cannot_be_reached_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    constants = pytest.importorskip("huggingface_hub.constants")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+
+    def unreachable(*_: object) -> hub.HuggingFace:
+        raise ConnectionError("no route")
+
+    monkeypatch.setattr(hub.HuggingFace, "at", unreachable)
+    with pytest.raises(PolicyStop, match="org/model: its policy and headers cannot be fetched: no route"):
+        find("org/model", None, Settings(), cache_dir=str(tmp_path))

@@ -66,3 +66,12 @@ def test_warn_mode_logs_and_uses_the_engine_s_own_answer(results: Results) -> No
 
 def test_copied_config_is_asked_with_its_own_list(results: Results) -> None:
     assert results["edited_copy"] == {"copy": "UnquantizedLinearMethod", "original": "Fp8LinearMethod"}
+
+
+def test_config_that_a_draft_class_took_away_is_put_back_for_packed_layers_alone(results: Results) -> None:
+    found = results["nulled_draft"]
+    assert found["with drop"] == ["QuarkFusedMoEMethod", "UnquantizedLinearMethod"]
+    refused, plain = found["without"]
+    assert refused.startswith("PolicyStop: qpolicy: mtp.layers.0.mlp.experts would be built plain")
+    assert "sglang builds Qwen3_5ForCausalLMMTP without quantization" in refused
+    assert plain == "UnquantizedLinearMethod"
