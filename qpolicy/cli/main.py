@@ -20,7 +20,7 @@ COMMANDS: dict[str, str] = {
     "init": "Write the shortest policy that agrees with a checkpoint's tensors.",
     "import": "Turn the list of a quantization config into a policy.",
     "test": "Run the `expect` lines of a policy.",
-    "diff": "Prove that two policies decide alike, or name a module on which they do not.",
+    "diff": "Prove that two policies decide alike, or say where they differ.",
     "coverage": "Say how much of a checkpoint a policy decides.",
     "fmt": "Format policy files.",
     "rule": "Print the page of a finding.",
