@@ -131,6 +131,7 @@ class Record:
         kinds: How it treats each kind of layer; a kind that is absent is never quantized.
         refuses: What in a config makes it refuse to start.
         tiers: The rounds in which it looks names up among the config's rules.
+        rule_aliases: The spellings under which it knows a rule as well.
         included: The keys of the lists of what is quantized that it reads.
         included_clauses: How it compares them.
         packed_within: Fused families it knows for names with a certain text in them; ``""`` is for all others.
@@ -162,6 +163,7 @@ class Record:
     added_targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     refuses: tuple[str, ...] = ()
     tiers: tuple[Tier, ...] = ()
+    rule_aliases: tuple[str, ...] = ()
     included: tuple[str, ...] = ()
     included_clauses: tuple[Clause, ...] = ()
     packed_within: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)

@@ -81,7 +81,8 @@ def _outside_included_by_shards(question: Question) -> Verdict | None:
 
 def _settings(question: Question, *, explicit: bool) -> Verdict | None:
     found = settings.settings(question, explicit=explicit)
-    entries = tuple(dict.fromkeys(one.entry for one in found if one.entry is not None and one.excludes))
+    named = [one.entry for one in found if one.entry is not None and not one.group.quantizes]
+    entries = tuple(dict.fromkeys(named))
     members = _disagreeing(found)
     if len({one.values for one in found}) > 1:
         why = f"the members of {question.name} have different settings: " + ", ".join(map(str, found[:4]))

@@ -47,7 +47,10 @@ class Rules:
 
     def __init__(self, config: NativeConfig, record: Record, *, exclusions: bool = True) -> None:
         groups = [group for group in config.groups if group.role == "rule" and (exclusions or group.quantizes)]
-        self.names = tuple((entry.text, Found(group, entry)) for group in groups for entry in group.targets)
+        published = [(entry.text, Found(group, entry)) for group in groups for entry in group.targets]
+        # An engine's own spelling of a name replaces a rule that is published under it.
+        added = [(other, rule) for text, rule in published for other in _added(record, text)]
+        self.names = (*added, *published)
         self.otherwise = next((group for group in config.groups if group.role == "global"), _NOTHING)
         self.depth = len(record.tiers)
         items = [Item(text, found.entry) for text, found in self.names]
@@ -91,6 +94,19 @@ def _spelled(tier: Tier, name: str) -> str | None:
     for word in tier.respell:
         spelled = None if spelled is None else _RESPELLINGS[word](spelled)
     return None if spelled is None else spelled + tier.suffix
+
+
+def _added(record: Record, text: str) -> list[str]:
+    others = [_ALIASES[word](text) for word in record.rule_aliases]
+    return [other for other in others if other != text]
+
+
+def _mlp(text: str) -> str:
+    experts = text.replace("block_sparse_moe.experts", "mlp.experts")
+    return experts.replace("block_sparse_moe.shared_experts", "mlp.shared_experts")
+
+
+_ALIASES: dict[str, Callable[[str], str]] = {"mlp-for-block-sparse-moe": _mlp}
 
 
 def _block_sparse_moe(name: str) -> str | None:

@@ -22,6 +22,7 @@ def test_every_verb_of_the_data_has_a_meaning_and_every_meaning_is_used() -> Non
     assert {clause.options["scope"] for clause in clauses if "scope" in clause.options} == set(SCOPES)
     tiers = [tier for record in every for tier in record.tiers]
     assert {word for tier in tiers for word in tier.respell} == set(rules._RESPELLINGS)
+    assert {word for record in every for word in record.rule_aliases} == set(rules._ALIASES)
 
 
 def _clauses(record: Record) -> list[Clause]:
