@@ -18,17 +18,22 @@ __all__ = ["Families", "Question", "Verdict", "exclusion", "touching"]
 
 
 def exclusion(question: Question) -> Verdict:
-    """Decide whether the list excludes the name, in the order of the reading's steps."""
-    for step in question.record.steps_of(question.kind):
-        verdict = _STEPS[step](question)
-        if verdict is not None:
-            return replace(verdict, step=step)
-    return Verdict(False)
+    """Decide whether the list excludes the name, in the order of the reading's steps.
+
+    Behind an ``or`` the search goes on as long as nothing excludes the name and nothing is refused.
+    """
+    found, decided = Verdict(False), False
+    for step in question.steps:
+        if step == OR:
+            decided = found.excluded or found.error is not None
+        elif not decided and (verdict := _STEPS[step](question)) is not None:
+            found, decided = replace(verdict, step=step), True
+    return found
 
 
 def touching(question: Question) -> tuple[Entry, ...]:
     """Return every entry that the reading could use for this name or one of its shards, whichever decides."""
-    found = [entry for step in question.record.steps_of(question.kind) for entry in _TOUCHING[step](question)]
+    found = [entry for step in question.steps if step != OR for entry in _TOUCHING[step](question)]
     return tuple(dict.fromkeys(found))
 
 
@@ -94,6 +99,9 @@ def _leaves(names: tuple[str, ...]) -> str:
     return ", ".join(name.rpartition(".")[2] for name in names)
 
 
+OR = "or"
+"""Stands between steps, the later of which are asked too when the earlier exclude nothing."""
+
 _STEPS: dict[str, Callable[[Question], Verdict | None]] = {
     **rule_steps.STEPS,
     "own": _own,
@@ -102,6 +110,8 @@ _STEPS: dict[str, Callable[[Question], Verdict | None]] = {
     "any-shard": _any_shard,
     "family": _family,
     "own-or-class": lambda question: _verdict(question.own_or_class()),
+    "own-by-pattern": lambda question: _verdict(question.by_pattern()),
+    "container": lambda question: _verdict(question.index.hits(question.container())),
     "gate-and-up": _gate_and_up,
     "expert-in-entry": lambda question: _listed(question.containing()),
     "entry-below-experts": lambda question: _listed(question.below_experts()),
@@ -125,6 +135,8 @@ _TOUCHING: dict[str, Callable[[Question], tuple[Entry, ...]]] = {
         entry for name in question.families() for entry in question.index.hits(name).entries
     ),
     "own-or-class": lambda question: question.own_or_class().entries,
+    "own-by-pattern": lambda question: question.by_pattern().entries,
+    "container": lambda question: question.index.hits(question.container()).entries,
     "gate-and-up": _touching_gate_and_up,
     "expert-in-entry": Question.containing,
     "entry-below-experts": Question.below_experts,
@@ -133,6 +145,6 @@ _TOUCHING: dict[str, Callable[[Question], tuple[Entry, ...]]] = {
 
 def _asked_by_shards(question: Question) -> bool:
     """Tell whether an earlier step answers for the shards, so that the fused name itself is never compared."""
-    steps = question.record.steps_of(question.kind)
+    steps = question.steps
     before = steps[: steps.index("own")]
     return "shards" in before and question.shards() is not None

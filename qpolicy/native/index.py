@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from qpolicy.native.config import Entry, NativeConfigError
-from qpolicy.native.operators import OPERATORS, Operator
+from qpolicy.native.operators import Operator
 from qpolicy.native.records import Clause
 from qpolicy.native.regex import RegexError
 from qpolicy.native.scopes import scoped
+from qpolicy.native.vocabulary import OPERATORS
 
 # A big checkpoint has tens of thousands of modules; each is asked about more than once, and its containers far more.
 _REMEMBERED = 1 << 17
@@ -105,10 +106,15 @@ class EntryIndex:
 
 
 def _load(items: tuple[Item, ...], clauses: Sequence[Clause]) -> Iterator[Operator]:
-    waiting: Mapping[int, str] = {place: item.text for place, item in enumerate(items)}
+    waiting: Mapping[int, Item] = dict(enumerate(items))
     for clause in clauses:
-        taken = {place: text for place, text in waiting.items() if text.startswith(clause.prefix)}
-        waiting = {place: text for place, text in waiting.items() if place not in taken}
-        numbered = [(place, text.removeprefix(clause.prefix)) for place, text in taken.items()]
+        taken = {place: item for place, item in waiting.items() if is_for(clause, item.text, item.entry)}
+        waiting = {place: item for place, item in waiting.items() if place not in taken}
+        numbered = [(place, item.text.removeprefix(clause.prefix)) for place, item in taken.items()]
         for operator in clause.operators:
-            yield scoped(OPERATORS[operator](numbered, dict(clause.options)), clause.options.get("scope", ""))
+            yield scoped(OPERATORS[operator](numbered, clause.options), clause.options.get("scope", ""))
+
+
+def is_for(clause: Clause, text: str, entry: Entry) -> bool:
+    """Tell whether a clause is for an entry that the engine sees as this text."""
+    return text.startswith(clause.prefix) and clause.key in ("", entry.key)

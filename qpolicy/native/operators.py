@@ -169,19 +169,3 @@ def _piece(token: str) -> str:
     if len(token) == 1:
         return re.escape(token)
     return fnmatch.translate(token).removeprefix("(?s:").removesuffix(r")\Z").removesuffix(r")\z")
-
-
-OPERATORS: dict[str, Callable[[Numbered, dict[str, str]], Operator]] = {
-    "equality": lambda entries, options: Lookup(entries, itself),
-    "dotted-suffix": lambda entries, options: Lookup(entries, dotted_suffixes),
-    "raw-suffix": lambda entries, options: Endings(entries),
-    "segment-run": lambda entries, options: Lookup(entries, segment_runs, tidy="."),
-    "glob": lambda entries, options: Globs(entries),
-    "regex": Expressions,
-    "glob-of-parent": lambda entries, options: Globs(
-        [(place, text.removesuffix(".*")) for place, text in entries if text.endswith(".*")]
-    ),
-    "substring": lambda entries, options: Tested(entries, str.__contains__),
-    "raw-prefix": lambda entries, options: Tested(entries, str.startswith),
-}
-"""Each operator's name in the data, and how to load it with entries and the record's options."""

@@ -5,24 +5,53 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from qpolicy.native import refusals as refusals_of_dialects
 from qpolicy.native import startup
 from qpolicy.native.arguments import is_mxfp4
-from qpolicy.native.config import Group, NativeConfig
+from qpolicy.native.config import Entry, Group, NativeConfig
 from qpolicy.native.index import Item
 from qpolicy.native.mapper import Mapper
-from qpolicy.native.records import Record
+from qpolicy.native.records import First, Record
 
 Pairs = Sequence[tuple[Item, Group]]
 
 
 def items(config: NativeConfig, record: Record, mapper: Mapper | None) -> list[Item]:
     """Return the entries that a reading sees, as it spells them."""
+    keys = _keys(config, record)
+    entries = [entry for entry in config.entries if entry.key in keys]
+    if record.defaults and all(config.raw.get(key) is None for key in keys):
+        entries += _added(record.defaults)
+    found = _spelt(entries, mapper if record.mapped else None, record.rewrite, record.rewrite_mapped)
+    later = [entry for entry in config.entries if entry.key in record.lists_behind]
+    return found + [Item(entry.text, entry) for entry in (*_added(record.added), *later)]
+
+
+def first_items(config: NativeConfig, record: Record, mapper: Mapper | None, first: First) -> list[Item]:
+    """Return the entries of the list that decides about a kind's first scheme, as the reading spells them."""
+    entries = [*(entry for entry in config.entries if entry.key in first.lists), *_added(first.added)]
+    return _spelt(entries, mapper if record.mapped else None, first.rewrite, first.rewrite_mapped)
+
+
+def _added(texts: Sequence[str]) -> list[Entry]:
+    return [Entry(text, "what the reader adds to the list", "added") for text in texts]
+
+
+def _spelt(
+    entries: Sequence[Entry], mapper: Mapper | None, rewrites: Sequence[str], mapped: Sequence[str]
+) -> list[Item]:
+    found = _respelt([Item(entry.text, entry) for entry in entries], rewrites)
+    return found if mapper is None else _respelt(_mapped(found, mapper), mapped)
+
+
+def _keys(config: NativeConfig, record: Record) -> Sequence[str]:
     keys = record.lists
-    if record.read == "first-present":
-        keys = tuple(key for key in record.lists if key in config.lists)[:1]
-    found = [Item(entry.text, entry) for entry in config.entries if entry.key in keys]
-    found = _respelt(found, record.rewrite)
-    return found if mapper is None else _respelt(_mapped(found, mapper), record.rewrite_mapped)
+    if config.section and record.section_lists is not None:
+        keys = record.section_lists
+    if record.read == "all":
+        return keys
+    there = config.lists if record.read == "first-present" else {entry.key for entry in config.entries}
+    return tuple(key for key in keys if key in there)[:1]
 
 
 def targets(config: NativeConfig, record: Record, mapper: Mapper | None, kind: str) -> dict[str, tuple[Item, Group]]:
@@ -30,7 +59,7 @@ def targets(config: NativeConfig, record: Record, mapper: Mapper | None, kind: s
     found: dict[str, tuple[Item, Group]] = {}
     for group in config.groups:
         for item in (Item(entry.text, entry) for entry in group.targets if group.role not in ("type", "rule")):
-            for renamed in [item] if mapper is None else _mapped([item], mapper):
+            for renamed in [item] if mapper is None or not record.mapped else _mapped([item], mapper):
                 found[renamed.text] = (renamed, group)
     if mapper is not None and config.dialect == "quark":
         _add_fused_attention(found)
@@ -67,7 +96,17 @@ def _without_language_model_too(text: str) -> list[str]:
     return list(dict.fromkeys((text, text.removeprefix("language_model."))))
 
 
+def _inkling_names(text: str) -> list[str]:
+    """Spell an entry as the Inkling models name their layers (SGLang 0.5.23, inkling_common: _map_exclude_modules)."""
+    if "audio" in text or "visual" in text:
+        return [text]
+    bare = text.removeprefix("model.")
+    bare = bare.replace(".mlp.w13_dn", ".mlp.gate_up_proj").replace(".mlp.w2_md", ".mlp.down_proj")
+    return ["lm_head" if bare == "unembed" else bare]
+
+
 _REWRITES: dict[str, Callable[[str], list[str]]] = {
+    "inkling-names": _inkling_names,
     "with-and-without-model": _with_and_without_model,
     "without-language-model-too": _without_language_model_too,
 }
@@ -146,6 +185,7 @@ def _unserialized(config: NativeConfig) -> str | None:
 
 _REFUSALS: dict[str, Callable[[NativeConfig], str | None]] = {
     **startup.REFUSALS,
+    **refusals_of_dialects.REFUSALS,
     "another-spelling-of-the-method": _another_spelling,
     "null-ignore": _null("ignore"),
     "null-config-groups": _null("config_groups"),

@@ -48,6 +48,15 @@ class Published(BaseModel):
         """Tell whether a config with this method is of this dialect."""
         return method.lower() in cls.METHODS
 
+    @classmethod
+    def is_section(cls, quantization: Mapping[str, Any], where: str) -> bool:
+        """Tell whether a config is a section of a file of its own, where engines read that differently."""
+        return False
+
+    def variant(self, method: str) -> str:
+        """Return which of several kinds of configs of this dialect it is, where engines read them differently."""
+        return ""
+
     @property
     def format_name(self) -> str | None:
         """The published name of the weights' format, if the dialect has one."""

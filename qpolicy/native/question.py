@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from qpolicy.native.config import Entry
 from qpolicy.native.index import EntryIndex, Hits
+from qpolicy.native.loaded import Lists
 from qpolicy.native.records import Record, class_names
 from qpolicy.native.rules import Rules
 
@@ -43,19 +44,41 @@ class Question:
         name: The name.
         kind: The layer's kind.
         record: The reading.
-        index: The list, as the reading compares it.
         packed: The fused families that the model declares.
-        rules: The config's rules, as the reading looks them up.
-        included: The list of what is quantized, if the config has one that the reading consults.
+        lists: The config's lists and rules, as the reading compares them.
+        steps: The steps by which such a layer comes to be excluded.
     """
 
     name: str
     kind: str
     record: Record
-    index: EntryIndex
     packed: Families
-    rules: Rules
-    included: EntryIndex | None = None
+    lists: Lists
+    steps: tuple[str, ...]
+
+    @property
+    def index(self) -> EntryIndex:
+        """The exclusion list by the reading's first set of comparisons."""
+        return self.lists.index
+
+    @property
+    def rules(self) -> Rules:
+        """The config's rules, as the reading looks them up."""
+        return self.lists.rules
+
+    @property
+    def included(self) -> EntryIndex | None:
+        """The list of what is quantized, if the config has one that the reading consults."""
+        return self.lists.included
+
+    def by_pattern(self) -> Hits:
+        """Compare the list with the name by the reading's second set of comparisons."""
+        return self.lists.patterns.hits(self.name)
+
+    def container(self) -> str:
+        """Return the experts container that a stored module belongs to, or the name itself."""
+        found = _EXPERTS.fullmatch(self.name)
+        return found[1] if found else self.name
 
     def shards(self) -> tuple[str, ...] | None:
         """Return the names of the shards of a fused layer, or None for a layer that is none.
@@ -81,7 +104,7 @@ class Question:
 
     def containing(self) -> tuple[Entry, ...]:
         """Return the entries about experts that contain this name, if it is about experts too."""
-        guarded = "gate-and-up" in self.record.steps and "gate_up_proj" in self.name
+        guarded = "gate-and-up" in self.steps and "gate_up_proj" in self.name
         if "experts" not in self.name or guarded:
             return ()
         return tuple(item.entry for item in self.index.about_experts if self.name in item.text)

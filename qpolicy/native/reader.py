@@ -18,25 +18,37 @@ def read(quantization: Mapping[str, Any], where: str) -> NativeConfig:
         raise NativeConfigError(published.complaint(where, "an object", quantization))
     if published.is_too_deep(quantization):
         raise NativeConfigError(f"{where}: its objects are nested too deeply; correct the checkpoint's config file")
+    whole, (quantization, where) = quantization, _unwrapped(quantization, where)
     method = _method(quantization, where)
     model = model_of(method, quantization)
     if model is None:
-        return NativeConfig(UNKNOWN + _nickname(method, quantization), method, None, (), (), raw=quantization)
+        return NativeConfig(UNKNOWN + method, method, None, (), (), raw=quantization)
     try:
         found = model.model_validate(dict(quantization))
     except published.ValidationError as error:
         raise NativeConfigError(published.describe(error, where)) from None
     groups = tuple(found.groups(where))
-    entries = (*_entries(found.lists(), where), *_negative(groups))
-    included = tuple(_entries(found.included(), where))
-    lists = tuple(key for key in model.LISTS if key in quantization)
-    name, schemes = found.format_name, found.schemes(groups)
-    return NativeConfig(model.DIALECT, method, name, entries, schemes, groups, lists, included, quantization)
+    return NativeConfig(
+        dialect=model.DIALECT,
+        method=method,
+        format=found.format_name,
+        entries=(*_entries(found.lists(), where), *_negative(groups)),
+        schemes=found.schemes(groups),
+        groups=groups,
+        lists=tuple(key for key in model.LISTS if key in quantization),
+        included=tuple(_entries(found.included(), where)),
+        raw=quantization,
+        variant=found.variant(method),
+        section=whole is not quantization or found.is_section(quantization, where),
+    )
 
 
-def _nickname(method: str, quantization: Mapping[str, Any]) -> str:
-    experts = quantization.get("moe_quant_algo")
-    return f"{method} with {experts} experts" if experts else method
+def _unwrapped(quantization: Mapping[str, Any], where: str) -> tuple[Mapping[str, Any], str]:
+    """Return the section of a whole file such as ``hf_quant_config.json``, with its place; or what was given."""
+    inner = quantization.get("quantization")
+    if isinstance(inner, Mapping) and "quant_method" not in quantization:
+        return inner, f"{where}.quantization"
+    return quantization, where
 
 
 def _method(quantization: Mapping[str, Any], where: str) -> str:

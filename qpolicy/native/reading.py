@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from qpolicy.native import prepare
 from qpolicy.native.config import Entry, Group, NativeConfig
 from qpolicy.native.exclusion import Families, Question, Verdict, exclusion, touching
-from qpolicy.native.index import EntryIndex
+from qpolicy.native.index import is_for
+from qpolicy.native.loaded import Lists
 from qpolicy.native.mapper import Mapper
-from qpolicy.native.records import Kind, Record, find_record, producer_of
-from qpolicy.native.rules import Rules
+from qpolicy.native.records import First, Kind, Record, find_record, producer_of
 from qpolicy.native.schemes import Choice, Search, Targets, find_scheme
 
 Outcome: TypeAlias = Literal["unquantized", "quantized", "error"]
@@ -65,12 +65,9 @@ class Reading:
         self._config = config
         self._record = record
         if record is not None:
-            self._packed = {**packed, **record.packed}
-            self._index = EntryIndex(prepare.items(config, record, mapper), record.clauses)
-            self._empty = EntryIndex((), record.clauses)
-            self._rules = {full: Rules(config, record, exclusions=full) for full in (True, False)}
-            included = prepare.included(config, record)
-            self._included = EntryIndex(included, record.included_clauses) if included else None
+            self._packed = {**(packed if record.declared else {}), **record.packed}
+            self._lists = Lists.load(config, record, mapper)
+            self._empty = Lists.without_exclusions(config, record)
             pairs = {kind: prepare.targets(config, record, mapper, kind) for kind in record.kinds}
             self._targets = {kind: Targets(found, record) for kind, found in pairs.items()}
 
@@ -88,10 +85,11 @@ class Reading:
         if self._record is None:
             return Answer(None, None, False, (), f"how {self.engine} reads {self.dialect} is not known")
         plan = self._record.kinds.get(kind, _NONE)
-        index = self._index if exclusions else self._empty
-        verdicts = self._verdicts(name, kind, index)
+        lists = self._lists if exclusions else self._empty
+        verdicts = self._verdicts(name, kind, lists)
         listed = _joined(verdicts)
-        return self._unasked(plan, kind, listed) or self._asked(verdicts, kind, listed, index)
+        before = self._unasked(plan, kind, listed) or self._first(plan, self._question(name, kind, lists))
+        return before or self._asked(plan, verdicts, kind, listed, lists)
 
     def listed(self, name: str, kind: str) -> Verdict:
         """Tell what the exclusion list alone says about a layer, whether or not the engine then consults it.
@@ -99,15 +97,16 @@ class Reading:
         Raises:
             NativeConfigError: An entry is a regular expression that takes too long on this name.
         """
-        return _joined(self._verdicts(name, kind, self._index)) if self._record else Verdict(False)
+        return _joined(self._verdicts(name, kind, self._lists)) if self._record else Verdict(False)
 
     def matching(self, name: str, kind: str) -> tuple[Entry, ...]:
         """Return every entry that this reading could use for the name or one of its shards, whichever decides."""
         if self._record is None:
             return ()
-        suffixes = self._record.kinds.get(kind, _NONE).asked_as or ("",)
-        found = [entry for one in suffixes for entry in touching(self._question(name + one, kind, self._index))]
-        return tuple(dict.fromkeys(found))
+        plan = self._record.kinds.get(kind, _NONE)
+        questions = [self._question(name + suffix, kind, self._lists) for suffix in plan.asked_as or ("",)]
+        questions += [self._first_question(plan.first, questions[0])] if plan.first else []
+        return tuple(dict.fromkeys(entry for question in questions for entry in touching(question)))
 
     def entry_matches(self, entry: Entry, name: str, kind: str) -> bool:
         """Tell whether this one entry excludes the name or one of its shards."""
@@ -115,19 +114,36 @@ class Reading:
 
     def operators(self, entry: Entry) -> tuple[str, ...]:
         """Return the operators by which this reading compares an entry with a name, as ``readings`` calls them."""
-        clauses = self._record.clauses if self._record else ()
-        return next((clause.operators for clause in clauses if entry.text.startswith(clause.prefix)), ())
+        if self._record is None:
+            return ()
+        found: list[str] = []
+        for clauses in (self._record.clauses, self._record.pattern_clauses):
+            found += next((clause.operators for clause in clauses if is_for(clause, entry.text, entry)), ())
+        return tuple(dict.fromkeys(found))
 
-    def _verdicts(self, name: str, kind: str, index: EntryIndex) -> dict[str, Verdict]:
+    def _verdicts(self, name: str, kind: str, lists: Lists) -> dict[str, Verdict]:
         plan = self._record.kinds.get(kind, _NONE) if self._record else _NONE
         asked = [name + suffix for suffix in plan.asked_as] or [name]
-        return {one: exclusion(self._question(one, kind, index)) for one in asked}
+        return {one: exclusion(self._question(one, kind, lists)) for one in asked}
 
-    def _question(self, name: str, kind: str, index: EntryIndex) -> Question:
+    def _question(self, name: str, kind: str, lists: Lists) -> Question:
         assert self._record is not None
-        full = index is not self._empty
-        included = self._included if full else None
-        return Question(name, kind, self._record, index, self._packed, self._rules[full], included)
+        return Question(name, kind, self._record, self._packed, lists, self._record.steps_of(kind))
+
+    def _first_question(self, first: First, question: Question) -> Question:
+        lists = question.lists.first.get(question.kind) or self._empty
+        return replace(question, lists=lists, steps=first.steps)
+
+    def _first(self, plan: Kind, question: Question) -> Answer | None:
+        """Answer for a layer that gets a scheme which a list of its own decides about."""
+        if plan.first is None:
+            return None
+        verdict = exclusion(self._first_question(plan.first, question))
+        if verdict.error is not None:
+            return Answer("error", None, False, verdict.entries, verdict.error, verdict.members)
+        if verdict.excluded:
+            return None
+        return Answer("quantized", plan.first.scheme, False, (), f"no entry keeps it from {plan.first.scheme}")
 
     def _unasked(self, plan: Kind, kind: str, listed: Verdict) -> Answer | None:
         """Answer for a layer about which the engine does not consult the list."""
@@ -146,19 +162,26 @@ class Reading:
                 return Answer("quantized", scheme, listed.excluded, listed.entries, why)
         return None
 
-    def _asked(self, verdicts: Mapping[str, Verdict], kind: str, listed: Verdict, index: EntryIndex) -> Answer:
+    def _asked(self, plan: Kind, verdicts: Mapping[str, Verdict], kind: str, listed: Verdict, lists: Lists) -> Answer:
+        if plan.scheme_first:
+            faults = [choice.error for choice in (self._choose(one, kind, lists) for one in verdicts) if choice.error]
+            if faults:
+                return Answer("error", None, False, (), faults[0])
         if listed.error is not None:
             return Answer("error", None, False, listed.entries, listed.error, listed.members)
-        choices = [None if verdict.excluded else self._choose(one, kind, index) for one, verdict in verdicts.items()]
+        if listed.excluded and plan.excluded == "refused":
+            why = f"{_excluded(listed)}, and {self.engine} cannot build an excluded {kind} layer"
+            return Answer("error", None, True, listed.entries, why)
+        choices = [None if verdict.excluded else self._choose(one, kind, lists) for one, verdict in verdicts.items()]
         return _decided(choices, listed)
 
     def _targetless(self, kind: str) -> bool:
         """Tell whether nothing in the config could choose a scheme, as in a config with only sparsity."""
         return not self._targets[kind].pairs and all(group.role == "group" for group in self._config.groups)
 
-    def _choose(self, name: str, kind: str, index: EntryIndex) -> Choice:
+    def _choose(self, name: str, kind: str, lists: Lists) -> Choice:
         assert self._record is not None
-        leaf, question = name.rpartition(".")[2], self._question(name, kind, index)
+        leaf, question = name.rpartition(".")[2], self._question(name, kind, lists)
         search = Search(
             name, kind, leaf, self._record, self._targets[kind], self._config.groups, self._packed, question
         )
@@ -215,8 +238,12 @@ def _disagreement(groups: Sequence[Group | None], listed: Verdict) -> str:
 
 def _unquantized(choice: Choice | None, listed: Verdict) -> str:
     if listed.excluded:
-        return "excluded by " + ", ".join(f"{entry.where} {entry.text!r}" for entry in listed.entries[:3])
+        return _excluded(listed)
     return choice.why if choice is not None and choice.group is None else "its scheme leaves the weights alone"
+
+
+def _excluded(listed: Verdict) -> str:
+    return "excluded by " + ", ".join(f"{entry.where} {entry.text!r}" for entry in listed.entries[:3])
 
 
 def producer_reading(config: NativeConfig, packed: Families | None = None) -> Reading:
@@ -244,4 +271,5 @@ def engine_reading(
     Raises:
         NativeConfigError: An entry is a regular expression that cannot be matched in bounded time.
     """
-    return Reading(config, find_record(config.dialect, engine), engine, dict(packed or {}), mapper)
+    record = find_record(config.dialect, engine, config.variant)
+    return Reading(config, record, engine, dict(packed or {}), mapper)

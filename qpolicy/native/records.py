@@ -31,7 +31,7 @@ class Clause:
     operators: tuple[str, ...]
     prefix: str = ""
     key: str = ""
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,15 @@ class First:
         scheme: The scheme's name.
         lists: The keys of that list.
         added: Entries that the engine adds to it.
-        steps: As in `Record`.
+        steps, rewrite, rewrite_mapped: As in `Record`.
     """
 
     scheme: str
     lists: tuple[str, ...]
     steps: tuple[str, ...]
     added: tuple[str, ...] = ()
+    rewrite: tuple[str, ...] = ()
+    rewrite_mapped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class Kind:
             none at all: it never consults the exclusions.
         excluded: What becomes of an excluded layer: ``unquantized`` or ``refused``.
         scheme_first: True when it looks for the scheme before the exclusions, so that a fault there comes first.
-        schemes: The schemes that it has a method for; none given: every one. Without a method it leaves the layer alone.
+        schemes: The schemes that it has a method for; none given: every one. It leaves a layer of another one alone.
         only_with: The key of the config that must be true for this kind to be quantized at all.
         first: A scheme that comes before everything else.
     """
@@ -113,7 +115,8 @@ class Record:
         read: ``all`` of them, the ``first-present`` one, even if that is null, or the ``first-filled`` one.
         section_lists: The keys it reads instead when the config is a section of a file of its own; None: the same.
         variants: The variants of the dialect that it is for; none given: all of them.
-        added: Entries that it adds to every list.
+        added: Entries that it adds to every list, as they stand.
+        lists_behind: The keys of further lists, which it reads behind everything else and never rewrites.
         defaults: Entries that it uses when there is no list, or null instead of one.
         mapped: False when it does not apply the model's name mapper to its entries.
         declared: False when it does not know the fused families that the model declares.
@@ -151,6 +154,7 @@ class Record:
     section_lists: tuple[str, ...] | None = None
     variants: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
+    lists_behind: tuple[str, ...] = ()
     defaults: tuple[str, ...] = ()
     mapped: bool = True
     declared: bool = True

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from qpolicy.native import settings
 from qpolicy.native.arguments import same_scheme
 from qpolicy.native.config import Group
 from qpolicy.native.index import EntryIndex, Item
+from qpolicy.native.positive import PositiveMap
 from qpolicy.native.question import Families, Question
 from qpolicy.native.records import Record, class_names
 from qpolicy.native.regex import RegexError, compile_regex
@@ -47,6 +49,11 @@ class Targets:
         self.as_listed = EntryIndex(items, record.clauses)
         self._by_class: dict[str, Choice | None] = {}
         self._exact = record.class_match == "exact"
+
+    @cached_property
+    def positive(self) -> PositiveMap:
+        """The targets as a map of single layers."""
+        return PositiveMap(self.pairs)
 
     def by_name(self, name: str, index: EntryIndex | None = None) -> Choice | None:
         """Return the scheme of the first target that fits the name."""
@@ -239,6 +246,13 @@ def _has_no_marlin_type(group: Group) -> bool:
     return (settings_of.get("bits"), settings_of.get("sym")) not in MARLIN_TYPES
 
 
+def _by_map(search: Search) -> Choice | None:
+    found = search.targets.positive.find(search.name, search.packed)
+    if found is None:
+        return None
+    return Choice(found.group, None if found.group else found.why, found.why)
+
+
 _TRAITS: dict[str, Callable[[Group], bool]] = {
     "other-than-marlin": _has_no_marlin_type,
     "block-structure": lambda group: bool(group.quantizes and group.arguments[0]["block_structure"]),
@@ -253,6 +267,7 @@ _STEPS: dict[str, Callable[[Search], Choice | None]] = {
     "layers-below-experts": _below_experts,
     "layer-by-type": _by_type,
     "global": _global,
+    "positive-map": _by_map,
     "rule": _by_rule,
     "rule-of-first-shard": _by_first_shard_rule,
     "expert-zero": _by_expert_zero,

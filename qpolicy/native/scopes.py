@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 from qpolicy.native.operators import Operator
@@ -30,8 +31,18 @@ def _ancestors(name: str) -> list[str]:
     return [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
 
 
+_LAYER = re.compile(r"(?:.*?\.)?[0-9]+\.(.+)", re.DOTALL)
+
+
+def _within_layer(name: str) -> tuple[str, ...]:
+    found = _LAYER.fullmatch(name)
+    return (found[1],) if found else ()
+
+
 SCOPES: dict[str, Callable[[str], Iterable[str]]] = {
     "ancestors": _ancestors,
+    "segments-and-ancestors": lambda name: (*name.split("."), *_ancestors(name)),
+    "within-layer": _within_layer,
     "weight": lambda name: (f"{name}.weight",),
 }
 """Each scope's name in the data, and the spellings that it compares."""

@@ -43,7 +43,7 @@ def test_a_layer_without_a_target_is_simply_not_excluded() -> None:
     ("config", "engine", "reason"),
     [
         ({"quant_method": "fp8"}, "an engine", "how an engine reads fp8 is not known"),
-        ({"quant_method": "awq"}, "sglang", "unknown:awq is not known"),
+        ({"quant_method": "vptq"}, "sglang", "unknown:vptq is not known"),
         ({"quant_method": "quark", "exclude": ["re:("]}, "sglang", r"quantization_config\.exclude\[0\]"),
     ],
 )
@@ -58,7 +58,7 @@ def test_the_explanation_names_entries_and_operators() -> None:
     assert text.splitlines()[0].startswith(f"{LAYER}mlp.gate (linear): unquantized by sglang 0.5.23")
     assert "quantization_config.ignore[0]: 'mlp.gate' by dotted-suffix" in text
     assert "quantization_config.ignore[1]: 're:.*gate$' by regex" in text
-    assert "unknown" in native_list({"quant_method": "awq"}).explain("a")
+    assert "unknown" in native_list({"quant_method": "vptq"}).explain("a")
 
 
 def test_a_malformed_config_is_an_error_of_ours() -> None:

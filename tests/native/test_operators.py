@@ -8,12 +8,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from qpolicy.native.operators import OPERATORS
+from qpolicy.native.vocabulary import OPERATORS
 
 
 def _segment_run(entry: str, name: str) -> bool:
     entry, name = entry.rstrip("."), name.rstrip(".")
     return entry == name or f".{entry}." in f".{name}."
+
+
+def _widened(entry: str) -> str:
+    return entry.replace(".", r"\.").replace("*", ".*")
 
 
 SLOW: dict[str, Callable[[str, str], bool]] = {
@@ -26,7 +30,15 @@ SLOW: dict[str, Callable[[str, str], bool]] = {
     "glob-of-parent": lambda entry, name: entry.endswith(".*") and fnmatch.fnmatchcase(name, entry[:-2]),
     "substring": lambda entry, name: entry in name,
     "raw-prefix": lambda entry, name: name.startswith(entry),
+    "other-regex": lambda entry, name: re.match(entry, name) is not None,
+    "wildcard": lambda entry, name: re.fullmatch(_widened(entry), name) is not None,
+    "wildcard-segment": lambda entry, name: any(re.fullmatch(_widened(entry), one) for one in name.split(".")),
+    "tail": lambda entry, name: (
+        entry.rpartition(".")[2] in TAILS and entry.rpartition(".")[2] in name.rpartition(".")[2]
+    ),
 }
+TAILS = ("gate", "a")
+OPTIONS = {"tails": TAILS}
 SEGMENTS = st.sampled_from(("a", "b", "gate", "gate_proj", "1", "11", "mlp", ""))
 NAMES = st.lists(SEGMENTS, min_size=1, max_size=5).map(".".join)
 GLOBS = st.lists(
@@ -42,7 +54,7 @@ def test_every_operator_has_a_slow_definition() -> None:
 @pytest.mark.parametrize("operator", sorted(SLOW.keys() - {"glob"}))
 @given(entries=st.lists(NAMES, max_size=6), name=NAMES)
 def test_looking_up_is_comparing_one_by_one(operator: str, entries: list[str], name: str) -> None:
-    loaded = OPERATORS[operator](list(enumerate(entries)), {})
+    loaded = OPERATORS[operator](list(enumerate(entries)), OPTIONS)
     assert sorted(set(loaded.fitting(name))) == [
         place for place, entry in enumerate(entries) if SLOW[operator](entry, name)
     ]
@@ -89,3 +101,23 @@ def test_many_expressions_are_tried_behind_joint_ones() -> None:
     assert list(loaded.fitting("model.layers.311.mlp")) == [311]
     assert list(loaded.fitting("model.layers.11.mlp")) == [11]
     assert list(loaded.fitting("lm_head")) == []
+
+
+@settings(max_examples=150, deadline=None)
+@pytest.mark.filterwarnings("ignore:Possible nested set")
+@pytest.mark.parametrize("operator", ["wildcard", "wildcard-segment"])
+@given(entries=st.lists(GLOBS, max_size=4), name=NAMES)
+def test_wildcards_are_half_text_half_expression(operator: str, entries: list[str], name: str) -> None:
+    loaded = OPERATORS[operator](list(enumerate(entries)), {})
+    fitting = set(loaded.fitting(name))
+    for place, entry in enumerate(entries):
+        if place in loaded.broken:
+            with pytest.raises(re.error):
+                re.compile(_widened(entry))
+        else:
+            assert (place in fitting) == SLOW[operator](entry, name), entry
+
+
+def test_what_only_another_library_understands_is_refused_not_called_broken() -> None:
+    loaded = OPERATORS["wildcard"](list(enumerate(["a(?i)*", "^?a", "*(", "(*"])), {})
+    assert {place: error.broken for place, error in loaded.broken.items()} == {0: False, 1: False, 2: True, 3: True}

@@ -89,10 +89,8 @@ def test_fp8_knows_each_key_of_its_list(method: str) -> None:
 @pytest.mark.parametrize(
     ("quantization", "dialect"),
     [
-        ({"quant_method": "awq", "modules_to_not_convert": ["gate"]}, "unknown:awq"),
-        ({"quant_algo": "NVFP4", "exclude_modules": ["lm_head"]}, "unknown:modelopt"),
+        ({"quant_method": "vptq", "modules_to_not_convert": ["gate"]}, "unknown:vptq"),
         ({"bits": 4}, "unknown:unnamed"),
-        ({"quant_method": "fp8", "moe_quant_algo": "NVFP4", "ignore": ["mtp.*"]}, "unknown:fp8 with NVFP4 experts"),
     ],
 )
 def test_what_is_not_known_is_not_guessed(quantization: dict[str, Any], dialect: str) -> None:
@@ -154,7 +152,8 @@ KEYS = (
 
 
 @given(
-    st.sampled_from(("compressed-tensors", "quark", "fp8", "awq")), st.dictionaries(st.sampled_from(KEYS), _anything())
+    st.sampled_from(("compressed-tensors", "quark", "fp8", "modelopt", "awq", "humming", "vptq")),
+    st.dictionaries(st.sampled_from(KEYS), _anything()),
 )
 def test_no_config_ends_in_a_traceback(method: str, published: dict[str, Any]) -> None:
     try:

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from qpolicy.native import exclusion, prepare, rules, schemes
-from qpolicy.native.operators import OPERATORS
 from qpolicy.native.records import Clause, Record, _records, class_names, find_record, producer_of
 from qpolicy.native.scopes import SCOPES
+from qpolicy.native.vocabulary import OPERATORS
 
 
 def test_every_verb_of_the_data_has_a_meaning_and_every_meaning_is_used() -> None:
@@ -11,7 +11,10 @@ def test_every_verb_of_the_data_has_a_meaning_and_every_meaning_is_used() -> Non
     every = [record for record in {id(one): one for one in _records().values()}.values() if id(record) in records]
     kinds = [kind for record in every for kind in record.kinds.values()]
     steps = [record.steps for record in every] + [kind.list_steps or () for kind in kinds]
-    assert {step for some in steps for step in some} == set(exclusion._STEPS) == set(exclusion._TOUCHING)
+    steps += [kind.first.steps for kind in kinds if kind.first is not None]
+    assert (
+        {step for some in steps for step in some} - {exclusion.OR} == set(exclusion._STEPS) == set(exclusion._TOUCHING)
+    )
     assert {step for kind in kinds for step in kind.steps} == set(schemes._STEPS)
     assert {trait for kind in kinds for trait in kind.unsupported} == set(schemes._TRAITS)
     assert {circumstance for kind in kinds for circumstance in kind.bypass} == set(prepare.BYPASSES)
@@ -37,7 +40,7 @@ def test_every_record_cites_its_source_and_every_producer_has_one() -> None:
     for dialect in ("compressed-tensors", "quark", "fp8"):
         assert find_record(dialect, producer_of(dialect) or "") is not None
         assert find_record(dialect, "sglang") is not None
-    assert producer_of("unknown:awq") is None
+    assert producer_of("unknown:vptq") is None
 
 
 def test_the_newest_version_answers_to_the_bare_name() -> None:

@@ -260,7 +260,7 @@ def test_the_case_of_the_forgotten_draft() -> None:
 def test_an_engine_or_a_dialect_that_is_not_known_gets_no_answer() -> None:
     for reading in (
         engine_reading(read_config({"quant_method": "fp8"}), "an engine"),
-        engine_reading(read_config({"quant_method": "awq", "modules_to_not_convert": ["gate"]}), "sglang"),
+        engine_reading(read_config({"quant_method": "vptq", "modules_to_not_convert": ["gate"]}), "sglang"),
     ):
         answer = reading.ask("gate", "linear")
         assert (reading.supported, answer.outcome, answer.excluded) == (False, None, False)

@@ -25,14 +25,23 @@ class Fp8(Published):
 
     @classmethod
     def claims(cls, method: str, quantization: Mapping[str, Any]) -> bool:
-        """Tell whether a config is fp8 throughout.
-
-        With ``moe_quant_algo``, "excluded" chooses between two schemes instead of leaving a module alone (SGLang
-        0.5.23, quantization/modelopt_quant.py: HybridFp8NvFp4Config).
-        """
-        return super().claims(method, quantization) and not quantization.get("moe_quant_algo")
+        """Tell whether a config is fp8 throughout."""
+        return super().claims(method, quantization) and not has_nvfp4_experts(quantization)
 
     @property
     def format_name(self) -> str | None:
         """The float format, such as ``e4m3``."""
         return self.fmt
+
+
+def has_nvfp4_experts(quantization: Mapping[str, Any]) -> bool:
+    """Tell whether the experts of an fp8 checkpoint are NVFP4, as SGLang 0.5.23 does.
+
+    There, "excluded" chooses between two schemes instead of leaving a module alone (srt/configs/model_config.py:
+    nvfp4_moe_meta; quantization/modelopt_quant.py: HybridFp8NvFp4Config).
+    """
+    return (
+        str(quantization.get("quant_algo", "")).upper() == "MIXED_PRECISION"
+        and str(quantization.get("moe_quant_algo", "")).upper() == "NVFP4"
+        and quantization.get("group_size") is not None
+    )

@@ -1,0 +1,32 @@
+"""The operators by their names in the readings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from qpolicy.native import operators, wildcards
+from qpolicy.native.operators import Endings, Expressions, Globs, Lookup, Numbered, Operator, Tested
+
+Loader = Callable[[Numbered, Mapping[str, Any]], Operator]
+
+OPERATORS: dict[str, Loader] = {
+    "equality": lambda entries, options: Lookup(entries, operators.itself),
+    "dotted-suffix": lambda entries, options: Lookup(entries, operators.dotted_suffixes),
+    "raw-suffix": lambda entries, options: Endings(entries),
+    "raw-prefix": lambda entries, options: Tested(entries, str.startswith),
+    "segment-run": lambda entries, options: Lookup(entries, operators.segment_runs, tidy="."),
+    "substring": lambda entries, options: wildcards.Substrings(entries),
+    "glob": lambda entries, options: Globs(entries),
+    "glob-of-parent": lambda entries, options: Globs(
+        [(place, text.removesuffix(".*")) for place, text in entries if text.endswith(".*")]
+    ),
+    "regex": Expressions,
+    "other-regex": wildcards.OtherExpressions,
+    "wildcard": lambda entries, options: wildcards.Wildcards(
+        entries, wildcards.with_and_without(options.get("also_without", ""))
+    ),
+    "wildcard-segment": lambda entries, options: wildcards.Wildcards(entries, wildcards.segments),
+    "tail": lambda entries, options: wildcards.Tails(entries, options["tails"]),
+}
+"""Each operator's name in the data, and how to load it with entries and the record's options."""
