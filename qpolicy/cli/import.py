@@ -1,3 +1,4 @@
+# ruff: noqa: N999 - named as the command, by which alone it is imported
 """``qpolicy import``: turns a native list into a policy."""
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "table": "List every layer with its decision and its tensors.",
     "init": "Write the shortest policy that agrees with a checkpoint's tensors.",
     "import": "Turn the list of a quantization config into a policy.",
+    "export": "Write what a policy decides as the list of another dialect.",
     "test": "Run the `expect` lines of a policy.",
     "diff": "Prove that two policies decide alike, or say where they differ.",
     "coverage": "Say how much of a checkpoint a policy decides.",

@@ -43,14 +43,14 @@ def taken_literally(world: World, names: Iterable[str]) -> tuple[Literal, ...]:
     """
     if world.config is None:
         return ()
-    record = find_record(world.config.dialect, world.engine)
+    record = find_record(world.config.dialect, world.engine, world.config.variant)
     if record is None:
         return ()
     known = tuple(names)
     groups: dict[tuple[Syntax, str], list[Entry]] = {}
     for entry in world.config.entries:
         syntax = meaning(entry.text).syntax
-        if entry.key in record.lists and _is_lost(entry, syntax, record):
+        if entry.key in (*record.lists, *(record.section_lists or ())) and _is_lost(entry, syntax, record):
             groups.setdefault((syntax, _NUMBER.sub("0", entry.text)), []).append(entry)
     return tuple(_literal(world, record, syntax, entries, known) for (syntax, _), entries in groups.items())
 

@@ -38,7 +38,7 @@ class Said:
 
 def entrywise(config: NativeConfig, record: Record) -> Said:
     """Translate every entry that the engine reads, and put those together that differ in one segment."""
-    read = [entry for entry in config.entries if entry.key in record.lists]
+    read = [entry for entry in config.entries if entry.key in (*record.lists, *(record.section_lists or ()))]
     translated = {entry: translate(entry, record) for entry in read}
     rules, remarks = _rules(translated)
     unsaid = [f"{called([entry])}: {one.why}" for entry, one in translated.items() if not one.patterns]

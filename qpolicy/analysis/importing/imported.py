@@ -58,7 +58,7 @@ def import_list(checkpoint: Checkpoint, *, engine: str = "sglang", name: str = "
         return import_config(checkpoint.quantization, engine=engine, name=name, where=checkpoint.quantization_file)
     config = answers[0].matcher.binding.world.config
     assert config is not None
-    rules = rules_of(checkpoint, sort_out(answers), config.entries, find_record(config.dialect, engine))
+    rules = rules_of(checkpoint, sort_out(answers), config.entries, find_record(config.dialect, engine, config.variant))
     wrong: tuple[tuple[str, bool, str], ...] = ()
     for otherwise in ("quantized", "native") if len(config.schemes) <= 1 else ("native",):
         imported, wrong = _settled(checkpoint, engine, answers, rules, otherwise, name)
@@ -95,7 +95,7 @@ def _heading(checkpoint: Checkpoint, engine: str, answers: tuple[Answered, ...])
     world = answers[0].matcher.binding.world
     assert world.config is not None
     assert world.reading is not None
-    found = notes(answers, find_record(world.config.dialect, engine))
+    found = notes(answers, find_record(world.config.dialect, engine, world.config.variant))
     return tuple(
         wrapped(
             [
@@ -128,7 +128,7 @@ def import_config(
     """
     config = read_config(quantization, where or "quantization_config")
     reading = engine_reading(config, engine)
-    record = find_record(config.dialect, engine)
+    record = find_record(config.dialect, engine, config.variant)
     if record is None:
         raise QPolicyError(_not_known(config, engine, where))
     said = entrywise(config, record)
