@@ -43,7 +43,7 @@ class Job:
 
 
 @click.command("check")
-@click.argument("checkpoints", metavar="CKPT...", nargs=-1, required=True)
+@click.argument("checkpoints", metavar="CKPT...", nargs=-1, required=True, shell_complete=options.folders)
 @options.policy
 @click.option("--draft-checkpoint", metavar="CKPT", help="A standalone draft (EAGLE) that is served with CKPT.")
 @options.engines

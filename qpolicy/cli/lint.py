@@ -45,7 +45,7 @@ class Job:
 
 
 @click.command("lint")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, shell_complete=options.policies)
 @options.select
 @options.ignore
 @click.option("--fix", is_flag=True, help="Mend what can be mended without changing what the policy means.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     from click.decorators import FC
@@ -54,11 +55,26 @@ def settled(context: click.Context, parameter: click.Parameter, given: Any) -> A
     return settings_near(Path.cwd()).values.get(name, given)
 
 
-checkpoint = click.argument("checkpoint", metavar="CKPT")
+def folders(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell complete folders."""
+    return [CompletionItem(incomplete, type="dir")]
+
+
+def policies(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell complete files, or complete the names of the shipped policies."""
+    from qpolicy.cli.policies import BUILTIN, builtin_policies  # noqa: PLC0415 - only completion needs them
+
+    shipped = [f"{BUILTIN}{name}" for name in builtin_policies()] if incomplete else []
+    found = [CompletionItem(name) for name in shipped if name.startswith(incomplete)]
+    return found or [CompletionItem(incomplete, type="file")]
+
+
+checkpoint = click.argument("checkpoint", metavar="CKPT", shell_complete=folders)
 policy = click.option(
     "--policy",
     metavar="FILE",
     callback=settled,
+    shell_complete=policies,
     help="The policy, or builtin:NAME for one shipped with qpolicy. By default the one *.qpolicy file beside the "
     "checkpoint, if there is one.",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from qpolicy.lint.catalog import SYNTAX_CODES
 from qpolicy.lint.finding import Finding
 from qpolicy.lint.repair import apply, compatible
 from qpolicy.lint.settle import Settled
@@ -40,12 +41,19 @@ def mended(text: str, look: Callable[[str], Settled], *, unsafe: bool) -> Fixed:
         look: Finds what there is to say about a text.
         unsafe: Whether the policy may mean something else afterwards.
     """
-    count = 0
+    found, count = look(text), 0
     for _ in range(_ROUNDS):
-        found = look(text)
         repairs = [one.repair for one in found.findings if one.repair and is_mendable(one, unsafe=unsafe)]
-        if not repairs:
-            return Fixed(text, count, found)
-        chosen = compatible(repairs)
-        text, count = apply(text, chosen), count + len(chosen)
-    return Fixed(text, count, look(text))
+        for chosen in (compatible(repairs), *([repair] for repair in repairs)):
+            after = look(apply(text, chosen))
+            if chosen and not _is_broken(after):
+                text, found, count = apply(text, chosen), after, count + len(chosen)
+                break
+        else:
+            break
+    return Fixed(text, count, found)
+
+
+def _is_broken(settled: Settled) -> bool:
+    """Whether a text does not parse: repairs that need each other were not made together."""
+    return any(finding.code in SYNTAX_CODES for finding in settled.findings)

@@ -31,18 +31,22 @@ def _rest(page: Page, tag: str) -> Iterator[str]:
     yield "## Found in"
     yield from _example(page.bad, tag)
     yield "## Not found in"
-    yield from _example(page.good, "qpolicy")
+    yield from _example(page.good, "qpolicy", page.bad.checkpoint)
     yield "## Fix"
     yield page.fix
     yield _SAFETY[page.safety]
 
 
-def _example(example: Example, tag: str) -> Iterator[str]:
-    if example.checkpoint is not None:
+def _example(example: Example, tag: str, shown: str | None = None) -> Iterator[str]:
+    """Yield an example; ``shown`` is the checkpoint that the page has shown already."""
+    if example.checkpoint is not None and example.checkpoint != shown:
         yield f"```checkpoint\n{example.checkpoint.strip()}\n```"
-        yield "under this policy:" if example.policy is not None else "without a policy."
-    if example.policy is not None:
-        yield f"```{tag}\n{example.policy.strip()}\n```"
+    if example.policy is None:
+        yield "without a policy."
+        return
+    if example.checkpoint is not None:
+        yield "The same checkpoint under this policy:" if example.checkpoint == shown else "under this policy:"
+    yield f"```{tag}\n{example.policy.strip()}\n```"
 
 
 def _wrapped(part: str) -> str:

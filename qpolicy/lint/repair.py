@@ -46,11 +46,10 @@ def compatible(repairs: Iterable[Repair]) -> list[Repair]:
     chosen: list[Repair] = []
     for repair in repairs:
         made = [edit for other in chosen for edit in other.edits]
-        if not any(_touch(edit, other) for edit in repair.edits for other in made):
+        if not any(_overlap(edit, other) for edit in repair.edits for other in made):
             chosen.append(repair)
     return chosen
 
 
-def _touch(one: Edit, other: Edit) -> bool:
-    """Whether two edits overlap or meet."""
-    return one.start <= other.end and other.start <= one.end
+def _overlap(one: Edit, other: Edit) -> bool:
+    return one.start < other.end and other.start < one.end

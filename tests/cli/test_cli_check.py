@@ -41,7 +41,7 @@ def test_json_findings(tmp_path: Path) -> None:
     assert ran.code == 1
     assert set(ran.json) == {"version", "findings"}
     [finding] = ran.json["findings"]
-    assert set(finding) == {"code", "severity", "message", "modules", "file", "line", "column", "fix"}
+    assert finding["fix"] == "model.layers.1.mlp.down_proj: unquantized"
     assert (finding["code"], finding["severity"]) == ("QP201", "error")
     assert finding["modules"] == ["model.layers.1.mlp.down_proj"]
     assert finding["file"].startswith(str(folder))

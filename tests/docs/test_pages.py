@@ -13,9 +13,10 @@ from documents import ROOT, Block, Table, blocks, codes, pieces
 
 import qpolicy
 from qpolicy.cli.main import COMMANDS
+from qpolicy.cli.settings import SETTINGS, settings_near
 from qpolicy.lang import Source, format_source
-from qpolicy.lang.codes import CODES
-from qpolicy.lint.checks import CHECKS
+from qpolicy.lint.catalog import NAMES
+from qpolicy.lint.selection import Selection
 
 README = ROOT / "README.md"
 CHECKING = ROOT / "docs" / "checking.md"
@@ -60,24 +61,25 @@ def test_the_policies_parse_and_are_formatted(block: Block) -> None:
 def test_every_block_is_of_a_kind_that_is_executed(page: Path) -> None:
     if page.name != "language.md":
         found = {piece.tag for piece in pieces(page) if isinstance(piece, Block)}
-        assert found <= {"console", "qpolicy", "pycon"}
+        assert found <= {"console", "qpolicy", "pycon", "toml"}
 
 
-def test_the_findings_are_listed_code_by_code() -> None:
-    listed = [row[:3] for table in tables(CHECKING, "code", "name", "usually") for row in table.rows]
-    checks = {(f"`{each.code.code}`", f"`{each.code.name}`", each.code.severity) for each in CHECKS}
-    assert sorted(listed) == sorted(checks)
+def test_the_settings_that_are_shown_are_settings(tmp_path: Path) -> None:
+    (block,) = blocks(CHECKING, "toml")
+    (tmp_path / "pyproject.toml").write_text(block.text, encoding="utf-8")
+    shown = settings_near(tmp_path)
+    assert set(shown.values) == set(SETTINGS)
+    assert shown.selection((), ()) == Selection(("QP1", "QP2", "QP3"), ("QP102",))
 
 
-def test_the_syntax_codes_are_listed_code_by_code() -> None:
-    (table,) = tables(CHECKING, "code", "name", "found when")
-    assert [row[:2] for row in table.rows] == [(f"`{each.code}`", f"`{each.name}`") for each in CODES]
+def test_the_groups_of_findings_are_all_listed() -> None:
+    (table,) = tables(CHECKING, "codes", "about", "found by")
+    assert [codes(row[0])[0].rstrip(".") for row in table.rows] == sorted({code[:3] for code in NAMES})
 
 
 def test_no_page_names_a_code_that_does_not_exist() -> None:
-    known = {each.code.code for each in CHECKS} | {each.code for each in CODES}
     for page in PAGES:
-        assert set(re.findall(r"\bQP\d{3}\b", page.read_text(encoding="utf-8"))) <= known, page.name
+        assert set(re.findall(r"\bQP\d{3}\b", page.read_text(encoding="utf-8"))) <= set(NAMES), page.name
 
 
 def test_the_readme_lists_the_commands() -> None:

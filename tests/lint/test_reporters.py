@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import qpolicy
-from qpolicy.lint.finding import Finding
+from qpolicy.lint.finding import Finding, Related
+from qpolicy.lint.repair import Edit, Repair
 from qpolicy.lint.reporters import REPORTERS, Checked, render
 from qpolicy.lint.reporters.alike import grouped
 from qpolicy.lint.reporters.escape import escape, escape_lines
@@ -29,6 +30,8 @@ PACKED = Finding(
     excerpt="3 | otherwise: quantized\n    ^^^^^^^^^^^^^^^^^^^^",
 )
 UNUSED = Finding("QP301", "entry-matches-nothing", "warning", "'lm_haed' matches no stored module")
+SAFE = Finding("QP106", "unused-set", "warning", "unused", repair=Repair((Edit(0, 1),), safe=True))
+UNSAFE = Finding("QP101", "dead-rule", "warning", "dead", repair=Repair((Edit(0, 1),), safe=False))
 NOTE = Finding("QP307", "list-not-read", "info", "the list was not read")
 
 
@@ -59,6 +62,13 @@ def test_text_report_of_errors_and_warnings() -> None:
         (Checked("a.qpolicy", ()), "clean: a.qpolicy"),
         (Checked("a.qpolicy", (UNUSED, UNUSED)), "2 warnings in a.qpolicy"),
         (Checked("ckpt", (PACKED,), 1), "1 error in ckpt; 1 layer checked"),
+        (Checked("a.qpolicy", (), suppressed=2), "clean: a.qpolicy (2 suppressed)"),
+        (Checked("a.qpolicy", (NOTE,), fixed=1, suppressed=2), "clean: a.qpolicy (1 note, 1 fixed, 2 suppressed)"),
+        (Checked("a.qpolicy", (SAFE, SAFE)), "2 warnings in a.qpolicy (2 fixable with --fix)"),
+        (
+            Checked("a.qpolicy", (SAFE, UNSAFE), fixed=3),
+            "2 warnings in a.qpolicy (3 fixed, 1 fixable with --fix, 1 fixable with --fix --unsafe-fixes)",
+        ),
     ],
 )
 def test_summary_line(checked: Checked, line: str) -> None:
@@ -92,23 +102,33 @@ def test_json_report() -> None:
         "findings": [
             {
                 "code": "QP201",
+                "name": "packed-for-plain",
                 "severity": "error",
                 "message": PACKED.message,
                 "modules": [*GATES, "lm_head"],
                 "file": "ckpt/model.qpolicy",
                 "line": 3,
                 "column": 1,
+                "end_line": None,
+                "end_column": None,
                 "fix": PACKED.fix,
+                "repair": None,
+                "related": [],
             },
             {
                 "code": "QP301",
+                "name": "entry-matches-nothing",
                 "severity": "warning",
                 "message": UNUSED.message,
                 "modules": [],
                 "file": "other",
                 "line": None,
                 "column": None,
+                "end_line": None,
+                "end_column": None,
                 "fix": None,
+                "repair": None,
+                "related": [],
             },
         ],
     }
@@ -177,7 +197,8 @@ def test_colour_changes_nothing_but_colour() -> None:
 def test_no_text_reaches_the_terminal_unescaped(
     format_: str, name: str, message: str, modules: list[str], fix: str
 ) -> None:
-    finding = Finding("QP201", name, "error", message, tuple(modules), name, 1, 1, fix, message)
+    related = Related(message, name, 1, 1, 1, 1, fix)
+    finding = Finding("QP201", name, "error", message, tuple(modules), name, 1, 1, fix, message, related=(related,))
     report = render([Checked(name, (finding,), 1)], format_)
     assert report.replace("\n", "").isprintable()
 

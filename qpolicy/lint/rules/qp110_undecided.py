@@ -9,7 +9,7 @@ from qpolicy.lint.check import Code, Example, Page
 from qpolicy.lint.finding import Finding
 from qpolicy.lint.policy_check import PolicyCheck
 
-_FAR = ", ".join(f"**.x{number}.**.y{number}.**.z{number}.**" for number in range(12))
+_FAR = ",\n    ".join(f"**.x{number}.**.y{number}.**.z{number}.**" for number in range(12))
 
 CODE = Code(
     "QP110",

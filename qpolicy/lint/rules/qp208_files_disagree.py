@@ -22,16 +22,17 @@ the index lists in a file that is not there.
         bad=Example(
             checkpoint="""\
 fp8      model.layers.0.self_attn.o_proj
-missing  model.layers.0.mlp.down_proj
+missing  lm_head
 {"architectures": ["Qwen3ForCausalLM"], "num_hidden_layers": 1,
- "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": []}}
+ "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": ["lm_head"]}}
 """
         ),
         good=Example(
             checkpoint="""\
-fp8      model.layers.0.self_attn.o_proj, model.layers.0.mlp.down_proj
+fp8      model.layers.0.self_attn.o_proj
+plain    lm_head
 {"architectures": ["Qwen3ForCausalLM"], "num_hidden_layers": 1,
- "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": []}}
+ "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": ["lm_head"]}}
 """
         ),
         fix="Write the index again, or fetch the missing file.",
