@@ -19,7 +19,7 @@ from qpolicy.bind.resolve import Sets, parse_pattern
 from qpolicy.checkpoint import FUSED, container_of, fused_names
 from qpolicy.lang import tree
 from qpolicy.lang.tree import Document, Drop, Let, Otherwise, Rule, Selector
-from qpolicy.lang.walk import condition_of, facts_of
+from qpolicy.lang.walk import condition_of, facts_of, selectors_of
 from qpolicy.paths.reference import matches
 
 matches = cache(matches)
@@ -172,19 +172,24 @@ class Brute:
         self.statements = [s for s in policy.document.statements if isinstance(s, Drop | Rule | Otherwise)]
         self._expand = _expander(policy.document)
         self._facts: dict[tree.Fact, Both] = {}
-        self._applied: dict[Module, list[int]] = {}
-        self._caught: dict[tuple[Selector, Module], tuple[bool, bool]] = {}
+        self._selectors = tuple(dict.fromkeys(one for statement in self.statements for one in selectors_of(statement)))
+        self._applied: dict[tuple[object, ...], list[int]] = {}
 
     def applies(self, module: Module) -> list[int]:
         """For each deciding statement, the situations in which it applies to a module."""
-        if module not in self._applied:
-            self._applied[module] = [self._applies(one, module) for one in self.statements]
-        return self._applied[module]
+        alike = (_is_head(module.name), *(self._catches(selector, module) for selector in self._selectors))
+        if alike not in self._applied:
+            self._applied[alike] = [self._applies(one, module) for one in self.statements]
+        return self._applied[alike]
 
     def decides(self, module: Module) -> list[int]:
         """For each deciding statement, the situations in which it decides a module."""
+        return self.first(self.applies(module))
+
+    def first(self, applies: Sequence[int]) -> list[int]:
+        """For each deciding statement, the situations in which it is the first of those that apply."""
         left, found = self.world.all, []
-        for here in self.applies(module):
+        for here in applies:
             found.append(here & left)
             left &= ~here
         return found
@@ -208,12 +213,8 @@ class Brute:
 
     def _catches(self, selector: Selector, module: Module) -> tuple[bool, bool]:
         """Whether a selector catches a module by what is spelled, and by a layer's number that may be the draft's."""
-        key = (selector, module)
-        if key not in self._caught:
-            spelled, late = self._expand(selector)
-            by = [any(matches(p, n) for p in patterns for n in module.names) for patterns in (spelled, late)]
-            self._caught[key] = (by[0], by[1])
-        return self._caught[key]
+        spelled, late = self._expand(selector)
+        return _some_match(spelled, module.names), _some_match(late, module.names)
 
     def _truth(self, condition: tree.Condition, module: Module) -> Both:
         match condition:
@@ -271,6 +272,14 @@ def _ask_field(field: str, values: Sequence[str], facts: Facts) -> bool | None:
     return None if facts[field] is None else facts[field] in values
 
 
+def _some_match(patterns: Sequence[str], names: Sequence[str]) -> bool:
+    for pattern in patterns:
+        for name in names:
+            if matches(pattern, name):
+                return True
+    return False
+
+
 @cache
 def _is_head(name: str) -> bool:
     return any(matches(str(pattern), name) for pattern in head_patterns())
@@ -298,9 +307,12 @@ def _expander(document: Document) -> Any:
     late = [f"{stem}.{{0..}}.**" for stem in stems]
     small, large = (Sets(lets, [parse_pattern(one) for one in texts]) for texts in (plain, plain + late))
 
-    @cache
+    known: dict[Selector, tuple[list[str], list[str]]] = {}
+
     def expand(selector: Selector) -> tuple[list[str], list[str]]:
-        spelled = [str(one) for one in small.expand(selector)]
-        return spelled, [str(one) for one in large.expand(selector) if str(one) not in spelled]
+        if selector not in known:
+            spelled = [str(one) for one in small.expand(selector)]
+            known[selector] = spelled, [str(one) for one in large.expand(selector) if str(one) not in spelled]
+        return known[selector]
 
     return expand
