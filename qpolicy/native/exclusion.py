@@ -115,6 +115,7 @@ _STEPS: dict[str, Callable[[Question], Verdict | None]] = {
     "gate-and-up": _gate_and_up,
     "expert-in-entry": lambda question: _listed(question.containing()),
     "entry-below-experts": lambda question: _listed(question.below_experts()),
+    "entry-below": lambda question: _listed(question.below()),
 }
 
 
@@ -140,6 +141,7 @@ _TOUCHING: dict[str, Callable[[Question], tuple[Entry, ...]]] = {
     "gate-and-up": _touching_gate_and_up,
     "expert-in-entry": Question.containing,
     "entry-below-experts": Question.below_experts,
+    "entry-below": Question.below,
 }
 
 

@@ -137,6 +137,11 @@ def itself(name: str) -> tuple[str, ...]:
     return (name,)
 
 
+def leaf(name: str) -> tuple[str, ...]:
+    """Return the last segment of the name."""
+    return (name.rpartition(".")[2],)
+
+
 def dotted_suffixes(name: str) -> list[str]:
     """Return the name and what follows each of its dots."""
     return [name, *(name[place + 1 :] for place, character in enumerate(name) if character == ".")]

@@ -98,8 +98,10 @@ class Question:
 
     def below_experts(self) -> tuple[Entry, ...]:
         """Return the entries that lie below this name, if it is an experts container."""
-        if not self.name.endswith(".experts"):
-            return ()
+        return self.below() if self.name.endswith(".experts") else ()
+
+    def below(self) -> tuple[Entry, ...]:
+        """Return the entries that lie below this name."""
         return tuple(item.entry for item in self.index.items if item.text.startswith(self.name + "."))
 
     def containing(self) -> tuple[Entry, ...]:

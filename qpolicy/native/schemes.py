@@ -205,6 +205,13 @@ def _expert_fault(names: list[str]) -> str | None:
     return None if all(one == first for one in projections.values()) else "name different projections per expert"
 
 
+def _by_first_expert(search: Search) -> Choice | None:
+    """Mirror where vLLM looks for experts that no key names (quark.py: _find_matched_config)."""
+    leaves = ("down_proj", "gate_proj", "up_proj", "gate_up_proj")
+    asked = (f"{search.name}{middle}.{leaf}" for leaf in leaves for middle in (".0", ""))
+    return next((choice for one in asked if (choice := search.targets.by_name(one)) is not None), None)
+
+
 def _by_type(search: Search) -> Choice | None:
     names = search.classes()
     found = [group for group in search.groups if group.role == "type" and group.name in names[:1]]
@@ -265,6 +272,7 @@ _STEPS: dict[str, Callable[[Search], Choice | None]] = {
     "shards-alike": _shards_alike,
     "layer-by-pattern": lambda search: search.targets.by_name(search.name),
     "layers-below-experts": _below_experts,
+    "layer-by-first-expert": _by_first_expert,
     "layer-by-type": _by_type,
     "global": _global,
     "positive-map": _by_map,

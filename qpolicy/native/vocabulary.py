@@ -15,8 +15,17 @@ OPERATORS: dict[str, Loader] = {
     "dotted-suffix": lambda entries, options: Lookup(entries, operators.dotted_suffixes),
     "raw-suffix": lambda entries, options: Endings(entries),
     "raw-prefix": lambda entries, options: Tested(entries, str.startswith),
-    "segment-run": lambda entries, options: Lookup(entries, operators.segment_runs, tidy="."),
-    "substring": lambda entries, options: wildcards.Substrings(entries),
+    "segment-run": lambda entries, options: Lookup(
+        entries, operators.segment_runs, tidy="" if options.get("trailing") == "kept" else "."
+    ),
+    "leaf": lambda entries, options: Lookup(entries, operators.leaf),
+    "substring": lambda entries, options: wildcards.Substrings(
+        [(place, text + options.get("after", "")) for place, text in entries]
+    ),
+    "name-in-entry": lambda entries, options: Tested(
+        [(place, text) for place, text in entries if "*" not in text], lambda name, text: name in text
+    ),
+    "starred-glob": lambda entries, options: Globs([(place, text) for place, text in entries if "*" in text]),
     "glob": lambda entries, options: Globs(entries),
     "glob-of-parent": lambda entries, options: Globs(
         [(place, text.removesuffix(".*")) for place, text in entries if text.endswith(".*")]
