@@ -11,19 +11,24 @@ import json
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from qpolicy.sglang.architectures_table import row
+from qpolicy.sglang.architectures_table import merged, row
 from qpolicy.sglang.rehearse_job import Job, Rehearsed
 from qpolicy.sglang.rehearse_run import run_jobs
 
 DATA = Path(__file__).parent / "architectures"
 TABLE = Path(__file__).parents[1] / "qpolicy" / "sglang" / "architectures.json"
 LIMIT = 60.0
+FORMATS = ("none", "quark")
+"""The formats that models are built for: Quark is the one for which some drafts make other layers ask."""
+
+Headers: TypeAlias = tuple[tuple[str, str, tuple[int, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,13 @@ class Model:
     standalone: bool = False
     draft_index: int | None = None
 
+    @property
+    def layers(self) -> int | None:
+        """The target's number of layers, where the config says it."""
+        text = self.config.get("text_config", self.config)
+        count = text.get("num_hidden_layers", self.config.get("num_hidden_layers"))
+        return None if count is None else int(count)
+
 
 def models() -> tuple[Model, ...]:
     """Return every synthetic model of the data files."""
@@ -59,8 +71,16 @@ def models() -> tuple[Model, ...]:
     return tuple(found[arch] for arch in sorted(found))
 
 
-def build(chosen: Iterable[Model], path: str = "cuda") -> Iterator[tuple[Model, bool, Rehearsed]]:
-    """Build models; yield each model, whether it was built as the draft, and what came of it."""
+def build(
+    chosen: Iterable[Model], format_: str = FORMATS[0], tensors: Mapping[str, Headers] | None = None
+) -> Iterator[tuple[Model, bool, Rehearsed]]:
+    """Build models; yield each model, whether it was built as the draft, and what came of it.
+
+    Args:
+        chosen: The models.
+        format_: What the config says that its format is.
+        tensors: By architecture, headers of stored tensors; where there are some, the draft's loading is followed.
+    """
     wanted = [(model, draft) for model in chosen for draft in ((False, True) if model.draft else (model.standalone,))]
     with tempfile.TemporaryDirectory() as name:
         jobs = []
@@ -69,19 +89,27 @@ def build(chosen: Iterable[Model], path: str = "cuda") -> Iterator[tuple[Model, 
             folder.mkdir()
             (folder / "config.json").write_text(json.dumps(model.config), encoding="utf-8")
             index = model.draft_index if draft else None
-            jobs.append(Job(str(folder), draft, draft_index=index, neutral=True, limit=LIMIT))
-        _, results = run_jobs(jobs, path=path, advance=lambda done: _tell(done, len(jobs)))
+            given = (tensors or {}).get(model.arch, ()) if draft else ()
+            jobs.append(Job(str(folder), draft, given, draft_index=index, neutral=format_, limit=LIMIT))
+        _, results = run_jobs(jobs, advance=lambda done: _tell(done, len(jobs)))
     yield from ((model, draft, result) for (model, draft), result in zip(wanted, results, strict=True))
+
+
+def drafts(chosen: Iterable[Model]) -> tuple[Model, ...]:
+    """Return the drafts among some models, each as a model to be built as a draft alone."""
+    return tuple(replace(model, draft=False, standalone=True) for model in chosen if model.draft or model.standalone)
 
 
 def table(results: Iterable[tuple[Model, bool, Rehearsed]]) -> dict[str, dict[str, Any]]:
     """Return the rows of the table, without the models that could not be built."""
     rows: dict[str, dict[str, Any]] = {}
     for model, draft, result in results:
+        part = "draft" if draft else "target"
         if result.error is not None:
-            print(f"{model.arch} {'draft' if draft else 'target'}: {result.error}", file=sys.stderr)
+            print(f"{model.arch} {part}: {result.error}", file=sys.stderr)
             continue
-        rows.setdefault(model.arch, {})["draft" if draft else "target"] = row(result)
+        known = rows.setdefault(model.arch, {})
+        known[part] = merged(known.get(part), row(result))
     return rows
 
 
@@ -116,7 +144,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("architectures", nargs="*", help="only these, printed instead of written")
     chosen = parser.parse_args().architectures
-    rows = table(build(model for model in models() if not chosen or model.arch in chosen))
+    wanted = [model for model in models() if not chosen or model.arch in chosen]
+    rows = table(chain(build(wanted), chain.from_iterable(build(drafts(wanted), other) for other in FORMATS[1:])))
     text = render(rows, version("sglang"))
     if chosen:
         print(text, end="")

@@ -27,6 +27,8 @@ class DraftRow:
         source: Where the names were read: project, version, file.
         names: Pairs of the prefix that is asked and the stored prefixes that it may stand for.
         list_substr: What the class's mapper rewrites inside list entries.
+        standalone: Whether such a draft has a checkpoint of its own.
+        unchecked: Why the row is not compared with the real class; empty for a row that is.
     """
 
     engine: str
@@ -35,6 +37,8 @@ class DraftRow:
     source: str
     names: tuple[tuple[str, tuple[str, ...]], ...]
     list_substr: Mapping[str, str]
+    standalone: bool = False
+    unchecked: str = ""
 
 
 @cache
@@ -49,6 +53,8 @@ def draft_rows() -> tuple[DraftRow, ...]:
             source=row["source"],
             names=tuple((entry["asks"], tuple(entry["stored"])) for entry in row["names"]),
             list_substr=row.get("list_substr", {}),
+            standalone=row.get("standalone", False),
+            unchecked=row.get("unchecked", ""),
         )
         for row in table["draft"]
     )
@@ -60,7 +66,9 @@ def draft_row(engine: str, architectures: Iterable[str]) -> DraftRow | None:
     return next((row for row in draft_rows() if row.engine == engine and wanted & set(row.architectures)), None)
 
 
-def stored_name(row: DraftRow | None, checkpoint: Checkpoint, asked: str, is_stored: Callable[[str], bool]) -> str:
+def stored_name(
+    row: DraftRow | None, checkpoint: Checkpoint, asked: str, is_stored: Callable[[str], bool], layer: int = 0
+) -> str:
     """Translate a draft's name into the stored one.
 
     Args:
@@ -68,6 +76,7 @@ def stored_name(row: DraftRow | None, checkpoint: Checkpoint, asked: str, is_sto
         checkpoint: The checkpoint that stores the draft.
         asked: The name as the engine asks it, or a name in the stored spelling.
         is_stored: Whether anything on disk goes by a stored name.
+        layer: The number of the draft layer that is built, of a draft that has several.
 
     Returns:
         The stored name, whether or not anything is stored under it.
@@ -75,15 +84,18 @@ def stored_name(row: DraftRow | None, checkpoint: Checkpoint, asked: str, is_sto
     Raises:
         BindError: There is no row, or the row does not cover the name.
     """
-    # A checkpoint that stores no draft scope of its own is a standalone draft: its names are the stored ones.
-    if checkpoint.is_draft_name(asked) or not checkpoint.draft_modules:
+    standalone = not checkpoint.draft_modules
+    # A standalone draft that no row describes has the stored names.
+    if (checkpoint.is_draft_name(asked) and layer == 0) or (standalone and not (row and row.standalone)):
         return asked
     if row is None:
         raise BindError(
             f"{asked}: the draft names of architecture {_architectures(checkpoint)} are not known, so this name cannot "
             "be translated into a stored one; ask in the stored spelling (for instance mtp.layers.0...)"
         )
-    candidates = _candidates(row, checkpoint, asked)
+    candidates = stored_candidates(row, asked, checkpoint.num_hidden_layers, layer)
+    if not candidates and standalone and is_stored(asked):
+        return asked
     if not candidates:
         known = ", ".join(prefix for prefix, _ in row.names)
         raise BindError(f"{asked}: {row.draft_class} asks no such name; it asks names under {known}")
@@ -97,29 +109,52 @@ def asked_name(row: DraftRow | None, checkpoint: Checkpoint, stored: str) -> str
     pairs = [
         (prefix, asks)
         for asks, prefixes in row.names
-        for prefix in _filled(prefixes, checkpoint)
+        for layer in range(max(checkpoint.draft_layers, 1))
+        for prefix in _filled(prefixes, checkpoint.num_hidden_layers, layer)
         if _under(stored, prefix)
     ]
     if not pairs:
         return stored
     prefix, asks = max(pairs, key=lambda pair: len(pair[0]))
-    return asks + stored[len(prefix) :]
+    return _moved(stored, prefix, _fill(asks, checkpoint.num_hidden_layers, 0))
 
 
-def _candidates(row: DraftRow, checkpoint: Checkpoint, asked: str) -> tuple[str, ...]:
-    fitting = [(asks, stored) for asks, stored in row.names if _under(asked, asks)]
+def stored_candidates(row: DraftRow, asked: str, last: int | None, layer: int = 0) -> tuple[str, ...]:
+    """Return the stored names that a draft's name may stand for, the likeliest first; empty when it asks no such name.
+
+    Args:
+        row: The draft's row.
+        asked: The name as the engine asks it.
+        last: The target's number of layers, or None where the config does not say.
+        layer: The number of the draft layer that is built.
+    """
+    filled = [(_fill(asks, last, layer), stored) for asks, stored in row.names]
+    fitting = [(asks, stored) for asks, stored in filled if _under(asked, asks)]
     if not fitting:
         return ()
     asks, stored = max(fitting, key=lambda pair: len(pair[0]))
-    return tuple(prefix + asked[len(asks) :] for prefix in _filled(stored, checkpoint))
+    return tuple(_moved(asked, asks, prefix) for prefix in _filled(stored, last, layer))
 
 
-def _filled(prefixes: Iterable[str], checkpoint: Checkpoint) -> tuple[str, ...]:
-    return tuple(prefix.replace("{N}", str(checkpoint.num_hidden_layers)) for prefix in prefixes)
+def _filled(prefixes: Iterable[str], last: int | None, layer: int) -> tuple[str, ...]:
+    return tuple(_fill(prefix, last, layer) for prefix in prefixes)
+
+
+def _fill(prefix: str, last: int | None, layer: int) -> str:
+    values = {"{N}": last, "{I}": layer, "{N+I}": None if last is None else last + layer}
+    for placeholder, value in values.items():
+        prefix = prefix.replace(placeholder, str(value))
+    return prefix
+
+
+def _moved(name: str, prefix: str, other: str) -> str:
+    """Exchange the prefix of a name; an empty one takes its dot with it."""
+    rest = name[len(prefix) :].removeprefix(".")
+    return ".".join(part for part in (other, rest) if part)
 
 
 def _under(name: str, prefix: str) -> bool:
-    return name == prefix or name.startswith(prefix + ".")
+    return not prefix or name == prefix or name.startswith(prefix + ".")
 
 
 def _architectures(checkpoint: Checkpoint) -> str:

@@ -30,6 +30,13 @@ def row(result: Rehearsed) -> dict[str, Any]:
     }
 
 
+def merged(one: dict[str, Any] | None, other: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of a model that was built for two formats: what asks for one of them only is in both lists."""
+    if one is None:
+        return other
+    return {**one, **{part: dict(sorted({**one[part], **other[part]}.items())) for part in ("asked", "unasked")}}
+
+
 def fold(name: str) -> str:
     """Replace every number that is a whole segment of a name by ``{N}``."""
     return _NUMBER.sub("{N}", name)

@@ -49,7 +49,7 @@ def _rehearse(job: Job, folder: str, result: Rehearsed) -> None:
     model_class, result.architecture = get_model_architecture(config)
     result.model = model_class.__name__
     if job.neutral:
-        quantization = neutral_config(getattr(model_class, "packed_modules_mapping", {}))
+        quantization = neutral_config(job.neutral, getattr(model_class, "packed_modules_mapping", {}))
     else:
         quantization = loader._get_quantization_config(config, load)
     with recording() as made, set_default_torch_dtype(config.dtype), torch.device("meta"):

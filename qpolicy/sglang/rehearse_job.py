@@ -16,8 +16,8 @@ class Job:
         tensors: The header of every stored tensor: name, dtype as the header spells it in lower case, shape.
             Empty to build without following the load.
         draft_index: Which of several MTP layers to build, or None.
-        neutral: Build with a config that answers every question with plain weights, whatever the checkpoint's format;
-            for the names alone.
+        neutral: The name of a config that answers every question with plain weights and is used in place of the
+            checkpoint's own, for the names alone; empty to build with the checkpoint's.
         policy: The policy file to decide with, or None.
         limit: Seconds after which it is given up.
     """
@@ -26,7 +26,7 @@ class Job:
     draft: bool = False
     tensors: tuple[tuple[str, str, tuple[int, ...]], ...] = ()
     draft_index: int | None = None
-    neutral: bool = False
+    neutral: str = ""
     policy: str | None = None
     limit: float = 300.0
 

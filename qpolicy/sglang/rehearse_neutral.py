@@ -7,14 +7,16 @@ from functools import cache
 from typing import Any
 
 
-def neutral_config(packed: Mapping[str, Sequence[str]]) -> Any:
+def neutral_config(name: str, packed: Mapping[str, Sequence[str]]) -> Any:
     """Return a new config that answers every question with plain weights.
 
     Args:
+        name: What the config says when models ask it for its name.
         packed: The model class's fused families, as the loader passes them.
     """
     config = _neutral_class()()
     config.packed_modules_mapping = dict(packed)
+    config.name = name
     return config
 
 
@@ -28,14 +30,16 @@ def _neutral_class() -> Any:
         ignore: tuple[str, ...] = ()
         exclude_modules: tuple[str, ...] = ()
         ignored_layers: tuple[str, ...] = ()
+        exclude_layers: tuple[str, ...] = ()
 
         def __init__(self) -> None:
             super().__init__()
             self.packed_modules_mapping: dict[str, list[str]] = {}
+            self.quant_config: dict[str, Any] = {}
+            self.name = ""
 
-        @classmethod
-        def get_name(cls) -> str:
-            return "neutral"
+        def get_name(self) -> str:
+            return self.name
 
         def get_supported_act_dtypes(self) -> list[Any]:
             return []

@@ -23,6 +23,7 @@ DEEPSEEK = {
     "model.layers.4.shared_head.head": "plain",
     "lm_head": "plain",
 }
+EAGLE = {"layers.0.self_attn.o_proj": "plain", "layers.0.mlp.down_proj": "plain", "embed_tokens": "plain"}
 
 CASES = [
     ("Qwen3NextForCausalLM", NEXT, "model.layers.0.mlp.up_proj", "mtp.layers.0.mlp.up_proj"),
@@ -90,13 +91,13 @@ def test_a_standalone_draft_has_its_own_names(tmp_path: Path) -> None:
     assert (decision.outcome, decision.rule.line) == ("unquantized", 2)
 
 
-@pytest.mark.parametrize("row", draft_rows(), ids=lambda row: row.draft_class)
+@pytest.mark.parametrize("row", [row for row in draft_rows() if not row.unchecked], ids=lambda row: row.draft_class)
 def test_asking_and_storing_are_each_others_reverse(tmp_path: Path, row: DraftRow) -> None:
     arch = row.architectures[0]
-    states = DEEPSEEK if arch.startswith("Deepseek") else NEXT
+    states = DEEPSEEK if arch.startswith("Deepseek") else EAGLE if row.standalone else NEXT
     checkpoint = small_checkpoint(tmp_path, states, compressed(), arch=arch)
-    assert checkpoint.draft_modules
-    for stored in (module.name for module in checkpoint.draft_modules):
+    assert bool(checkpoint.draft_modules) is not row.standalone
+    for stored in states if row.standalone else (module.name for module in checkpoint.draft_modules):
         asked = asked_name(row, checkpoint, stored)
         assert stored_name(row, checkpoint, asked, checkpoint.modules.__contains__) == stored
 
