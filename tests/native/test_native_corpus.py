@@ -1,4 +1,4 @@
-"""Every published list that lies beside the checkout is read, and recorded answers of engines are reproduced."""
+"""Every published list that lies beside the checkout is read."""
 
 from __future__ import annotations
 
@@ -30,18 +30,7 @@ NAMES = {
     "lm_head": "lm_head",
     "model.embed_tokens": "embedding",
 }
-DIALECTS = {
-    "fp8 ignored_layers/modules_to_not_convert": ("fp8", "modules_to_not_convert"),
-    "compressed-tensors ignore": ("compressed-tensors", "ignore"),
-    "quark exclude": ("quark", "exclude"),
-}
-ENGINES = {
-    "SGLang 0.5.23": "sglang",
-    "SGLang 0.5.23 / vLLM (identical)": "sglang",
-    "transformers 5.24": "transformers",
-}
 UNREAD = {("torchao", "sglang")}
-RESULTS = {"ValueError": "refused", "re.error": "refused", "skip": "excluded", "quantize": "kept"}
 
 
 def _quantizations() -> list[Any]:
@@ -56,18 +45,6 @@ def _quantizations() -> list[Any]:
     return found
 
 
-def _recorded() -> list[Any]:
-    found = []
-    for number, line in enumerate((CORPUS / "readings.jsonl").read_text().splitlines()):
-        row = json.loads(line)
-        for side in "ab":
-            engine = ENGINES.get(row[f"engine_{side}"])
-            # A second name in brackets is the one that the other engine was asked about.
-            if row["dialect"] in DIALECTS and engine and (engine == "sglang" or "(" not in row["module"]):
-                found.append(pytest.param(row, engine, row[f"result_{side}"], id=f"{number}{side}"))
-    return found
-
-
 @pytest.mark.parametrize("quantization", _quantizations() if CORPUS.is_dir() else [])
 def test_every_published_list_is_read(quantization: dict[str, Any]) -> None:
     config = read_config(quantization)
@@ -79,14 +56,3 @@ def test_every_published_list_is_read(quantization: dict[str, Any]) -> None:
             assert answer.outcome in ("unquantized", "quantized", "error", None)
             assert answer.why
             assert set(answer.entries) <= set(reading.matching(name, kind))
-
-
-@pytest.mark.parametrize(("row", "engine", "result"), _recorded() if CORPUS.is_dir() else [])
-def test_recorded_answers_of_engines(row: dict[str, Any], engine: str, result: str) -> None:
-    method, key = DIALECTS[row["dialect"]]
-    entries = row["entry"] if isinstance(row["entry"], list) else [row["entry"]]
-    name = row["module"].split(" ")[0]
-    kind = "moe" if name.endswith("experts") else "linear"
-    listed = engine_reading(read_config({"quant_method": method, key: entries}), engine, PACKED).listed(name, kind)
-    found = "refused" if listed.error else "excluded" if listed.excluded else "kept"
-    assert found == RESULTS[result], row
