@@ -49,6 +49,40 @@ class Exported:
     own: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a list has to say, and to whom.
+
+    Attributes:
+        wanted: Each layer with its outcome.
+        record: How the engine reads the list.
+        unlisted: What it makes of each layer when nothing is listed.
+        what: The list and the engine in words.
+    """
+
+    wanted: tuple[Wish, ...]
+    record: Record
+    unlisted: Answers
+    what: str
+
+    def units(self, wish: Wish, who: Mapping[bool, World]) -> tuple[Unit, ...]:
+        """Return the names that have to be excluded for a layer to be."""
+        return units(wish.ask, self.record, who[wish.draft].packed)
+
+    def has_to_be_listed(self, wish: Wish) -> bool:
+        """Whether the engine would quantize a layer that is to stay plain."""
+        return self.unlisted[wish.draft, wish.ask.name].outcome != "unquantized"
+
+    def is_listed(self, wish: Wish, world: World) -> bool:
+        """Whether a plain layer is listed if that can be said: for this engine, or for the format's own tools."""
+        if self.has_to_be_listed(wish):
+            return True
+        producer, names = world.producer, [module.name for module in wish.ask.modules]
+        return producer is not None and any(
+            producer.ask(name, wish.ask.kind, exclusions=False).outcome == "quantized" for name in names
+        )
+
+
 def export(checkpoint: Checkpoint, policy: Policy | None, dialect: str, *, engine: str = "sglang") -> Exported:
     """Return the list of a dialect that says what a policy decides on a checkpoint.
 
@@ -73,8 +107,14 @@ def export(checkpoint: Checkpoint, policy: Policy | None, dialect: str, *, engin
     empty = _with(checkpoint, slot.filled(base, ()))
     unlisted = _outcomes(empty, engine)
     _check_quantizable(unlisted, wanted, engine, dialect)
-    pool = _with(checkpoint, slot.filled(base, _pool(wanted, record, slot)))
-    entries = _chosen(pool, wanted, record, unlisted, f"{dialect} list makes {engine}")
+    task = Task(wanted, record, unlisted, f"{dialect} list makes {engine}")
+    entries, lost = _chosen(_with(checkpoint, slot.filled(base, _pool(task, slot, ()))), task)
+    if lost:
+        # Names one by one are many and slow to compare, so they are tried only where parts of names do not do.
+        names = _names(lost)
+        entries, lost = _chosen(_with(checkpoint, slot.filled(base, _pool(task, slot, names))), task)
+    if lost:
+        raise CannotSayError(_cannot(lost, task))
     filled = slot.filled(base, entries)
     _check(_with(checkpoint, filled), wanted, engine, dialect)
     keys = slot.used(base)
@@ -114,19 +154,23 @@ def _check_quantizable(unlisted: Answers, wanted: Iterable[Wish], engine: str, d
         )
 
 
-def _pool(wanted: Sequence[Wish], record: Record, slot: Slot) -> list[str]:
-    """Return every entry that is worth trying."""
-    plain = [wish for wish in wanted if wish.outcome == "unquantized"]
-    packed = [wish for wish in wanted if wish.outcome == "quantized"]
+def _pool(task: Task, slot: Slot, literal: Sequence[str]) -> list[str]:
+    """Return every entry that is worth trying, with these names as they are."""
+    plain = [wish for wish in task.wanted if wish.outcome == "unquantized"]
+    packed = [wish for wish in task.wanted if wish.outcome == "quantized"]
     texts: dict[str, None] = {}
     for spelled in (_stored, _asked):
         names = list(dict.fromkeys(name for wish in plain for name in spelled(wish)))
         against = dict.fromkeys(name for wish in packed for name in spelled(wish))
         free = [name for name in names if name not in against]
         shapes: tuple[Shape, ...] = cover(free, Refused(tuple(against))) if free else ()
-        texts |= dict.fromkeys(spellings(shapes, _short(names), record, slot.mark))
-        texts |= dict.fromkeys(literal_regex(_short(names), slot.mark) if slot.mark else ())
+        texts |= dict.fromkeys(spellings(shapes, _short(names), task.record, slot.mark))
+    texts |= dict.fromkeys(literal_regex(literal, slot.mark) if slot.mark else literal)
     return list(texts)
+
+
+def _names(wishes: Iterable[Wish]) -> list[str]:
+    return list(dict.fromkeys(name for wish in wishes for name in (*_stored(wish), *_asked(wish))))
 
 
 def _short(names: Sequence[str]) -> Sequence[str]:
@@ -141,34 +185,30 @@ def _asked(wish: Wish) -> tuple[str, ...]:
     return (*members(wish.ask), wish.ask.name)
 
 
-def _chosen(full: Checkpoint, wanted: Sequence[Wish], record: Record, unlisted: Answers, what: str) -> list[str]:
-    """Choose entries; a layer that the engine leaves alone unlisted is listed as well where that can be said."""
-    who = worlds(full, record.engine)
-    plain = [wish for wish in wanted if wish.outcome == "unquantized" and wish.ask.kind != "embedding"]
-    asked = {(wish.draft, unit): wish for wish in plain for unit in units(wish.ask, record, who[wish.draft].packed)}
+def _chosen(full: Checkpoint, task: Task) -> tuple[list[str], list[Wish]]:
+    """Choose entries, and return the layers that none of them excludes although one has to."""
+    who = worlds(full, task.record.engine)
+    wishes_ = [wish for wish in task.wanted if wish.outcome == "unquantized" and task.is_listed(wish, who[wish.draft])]
+    asked = {(wish.draft, unit): wish for wish in wishes_ for unit in task.units(wish, who)}
     forbidden = {
         text
-        for wish in wanted
+        for wish in task.wanted
         if wish.outcome == "quantized"
-        for unit in {*units(wish.ask, record, who[wish.draft].packed), (wish.ask.name, wish.ask.kind)}
+        for unit in {*task.units(wish, who), (wish.ask.name, wish.ask.kind)}
         for text in _touches(who[wish.draft], unit)
     }
     touched = {text: found for text, found in _touching(who, asked).items() if text not in forbidden}
     entries, left = choose(asked, touched)
-    missed = [asked[key] for key in left]
-    lost = [wish for wish in missed if unlisted[wish.draft, wish.ask.name].outcome != "unquantized"]
-    if lost:
-        raise CannotSayError(_cannot(lost, wanted, what))
-    return entries
+    return entries, [asked[key] for key in left if task.has_to_be_listed(asked[key])]
 
 
-def _cannot(lost: Sequence[Wish], wanted: Sequence[Wish], what: str) -> str:
-    packed = {wish.ask.name: wish for wish in wanted if wish.outcome == "quantized"}
+def _cannot(lost: Sequence[Wish], task: Task) -> str:
+    packed = {wish.ask.name: wish for wish in task.wanted if wish.outcome == "quantized"}
     shared = next((packed[wish.ask.name] for wish in lost if wish.ask.name in packed), None)
     why = "every entry that fits it also fits a layer that is to be quantized, or the engine never asks its list"
     if shared is not None:
         why = f"the target and the draft ask for it by one name, and {shared.called} is to be quantized"
-    return f"no {what} leave {listed(wish.called for wish in lost)} unquantized: {why}"
+    return f"no {task.what} leave {listed(wish.called for wish in lost)} unquantized: {why}"
 
 
 def _touching(who: Mapping[bool, World], asked: Iterable[tuple[bool, Unit]]) -> dict[str, set[tuple[bool, Unit]]]:

@@ -32,7 +32,6 @@ def spellings(shapes: Iterable[Shape], names: Sequence[str], record: Record, mar
         if not mark:
             found |= dict.fromkeys(text for name in names for core in _cores(shape, name) for text in _around(core))
     if not mark:
-        found |= dict.fromkeys(names)
         found |= dict.fromkeys(name.rpartition(".")[2] for name in names)
     return list(found)
 
