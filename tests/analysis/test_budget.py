@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import combinations
-from time import process_time
 
 import pytest
+from effort import at_most
 
 import qpolicy
 from qpolicy.analysis import Limits, analyse, compare
@@ -32,9 +32,8 @@ def parse(lines: list[str]) -> qpolicy.Policy:
 @pytest.mark.parametrize("lines", [FAR, GLOBS, [f"when {pigeons(7)} and has(x{n}): native" for n in range(20)]])
 def test_hostile_policies_are_undecided_in_bounded_time(lines: list[str]) -> None:
     policy = parse(lines)
-    start = process_time()
-    verdicts = {proof.verdict for proof in analyse(policy).proofs}
-    assert process_time() - start < 10
+    with at_most(calls=20_000_000):
+        verdicts = {proof.verdict for proof in analyse(policy).proofs}
     assert verdicts == {"undecided"}
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import perf_counter
 
 import pytest
+from effort import at_most
 from inferring import assert_agrees, rules
 from small import fp8, small_checkpoint
 
@@ -50,10 +50,8 @@ def test_names_too_long_for_a_pattern(tmp_path: Path) -> None:
 def test_thousands_of_names_without_any_order_are_refused(tmp_path: Path) -> None:
     states = {f"m{number}x.n{number}y": "plain" if number % 3 else "fp8" for number in range(6_000)}
     checkpoint = small_checkpoint(tmp_path, states, fp8())
-    started = perf_counter()
-    with pytest.raises(qpolicy.QPolicyError, match="more than 1,000 patterns"):
+    with pytest.raises(qpolicy.QPolicyError, match="more than 1,000 patterns"), at_most(calls=40_000_000):
         infer(checkpoint)
-    assert perf_counter() - started < 30
 
 
 def test_thousands_of_layers_that_alternate(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
+from effort import at_most
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -81,9 +81,8 @@ HOSTILE = (
 @pytest.mark.parametrize("pattern", HOSTILE)
 @pytest.mark.parametrize("length", [60, 5000])
 def test_patterns_that_backtrack_forever_are_answered_at_once(pattern: str, length: int) -> None:
-    start = time.perf_counter()
-    compile_regex(pattern).match("a" * length + ".")
-    assert time.perf_counter() - start < 2
+    with at_most(calls=2_000_000):
+        compile_regex(pattern).match("a" * length + ".")
 
 
 @pytest.mark.parametrize(
@@ -124,7 +123,6 @@ def test_an_entry_that_the_engine_cannot_compile_is_the_engines_refusal() -> Non
     [("re:.*a.*b.*c.*d.*e.*f.*g$", "ab" * 4000), ("re:.*", "a" * 200_000), ("*a*b*c*d*e*f*", "a" * 5000)],
 )
 def test_long_names_stay_affordable(pattern: str, name: str) -> None:
-    start = time.perf_counter()
-    for method, key in (("compressed-tensors", "ignore"), ("quark", "exclude")):
-        producer_reading(read_config({"quant_method": method, key: [pattern]})).ask(name, "linear")
-    assert time.perf_counter() - start < 4
+    with at_most(calls=4_000_000):
+        for method, key in (("compressed-tensors", "ignore"), ("quark", "exclude")):
+            producer_reading(read_config({"quant_method": method, key: [pattern]})).ask(name, "linear")
