@@ -1,0 +1,81 @@
+"""Does what ``benchmarks/gpu_check.py`` does, as far as a CPU goes: ``python gpu_check_cpu.py RESULTS``.
+
+The unquantized format is loaded, run and compared whole. Of the others the layers are built through SGLang's loader
+and their weights are loaded; what repacks weights and runs them needs a GPU.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from engine_models import stand_in
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+UNREAD = 0xA5
+ORDER = "g_idx"
+"""A part of the names of parameters that only a checkpoint with an order of activations fills."""
+
+
+def described(model: Any, written: Any, _device: str) -> Iterator[Any]:
+    """Stand in for running a layer: say what it is, and with an infinite error if a tensor did not reach it."""
+    import torch
+    from gpu import engine
+
+    for number in written.layers:
+        for leaf, layer in model.blocks[str(number)].named_children():
+            filled = [parameter.data for name, parameter in layer.named_parameters() if ORDER not in name]
+            rows = [tensor.reshape(-1).view(torch.uint8) for tensor in filled]
+            missed = not rows or any(bool((row == UNREAD).all()) for row in rows)
+            yield engine._seen(f"model.layers.{number}.mlp.{leaf}", layer, (), float("inf") if missed else 0.0)
+
+
+def mark_unread(model: Any) -> None:
+    import torch
+
+    for parameter in model.parameters():
+        parameter.data.reshape(-1).view(torch.uint8).fill_(UNREAD)
+
+
+def main() -> None:
+    sys.path.insert(0, str(BENCHMARKS))
+    stand_in()
+    import torch
+    from gpu import check, engine, layers
+    from gpu.formats import FORMATS, PLAIN
+    from gpu.table import markdown
+    from sglang.srt.model_loader.loader import DefaultModelLoader
+
+    torch.cuda.get_device_capability = lambda *_: (9, 0)  # some schemes ask before they are chosen
+    with tempfile.TemporaryDirectory() as work:
+        whole = check.check([PLAIN], Path(work), "cpu")
+    load_only = DefaultModelLoader.load_weights_only
+
+    def loaded(model: Any, weights: Any, device: Any) -> None:
+        mark_unread(model)
+        load_only(model, weights, device)
+
+    DefaultModelLoader.load_weights_only = staticmethod(loaded)
+    DefaultModelLoader.postprocess_weights = staticmethod(lambda *_: None)
+    engine.run, engine.start = described, lambda _device: None
+    layers.register()
+    with tempfile.TemporaryDirectory() as work:
+        built = check.check([form for form in FORMATS if form.config], Path(work), "cpu")
+    results = {
+        name: {
+            "rows": [[row.format, row.seen.name, row.quantized, row.seen.method, row.seen.error] for row in rows],
+            "problems": [problem for row in rows for problem in row.problems(on_gpu=False)],
+            "failures": [f"{failure.format}: {failure.reason}" for failure in failures],
+            "table": markdown(rows, failures, on_gpu=False),
+        }
+        for name, (rows, failures) in {"whole": whole, "built": built}.items()
+    }
+    Path(sys.argv[1]).write_text(json.dumps(results))
+
+
+if __name__ == "__main__":
+    main()
