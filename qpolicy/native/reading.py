@@ -124,7 +124,10 @@ class Reading:
     def _verdicts(self, name: str, kind: str, lists: Lists) -> dict[str, Verdict]:
         plan = self._record.kinds.get(kind, _NONE) if self._record else _NONE
         asked = [name + suffix for suffix in plan.asked_as] or [name]
-        return {one: exclusion(self._question(one, kind, lists)) for one in asked}
+        found = {one: exclusion(self._question(one, kind, lists)) for one in asked}
+        if plan.excluded != "quantized":
+            return found
+        return {one: verdict if verdict.error else Verdict(False) for one, verdict in found.items()}
 
     def _question(self, name: str, kind: str, lists: Lists) -> Question:
         assert self._record is not None
@@ -198,6 +201,8 @@ _NOTHING: Mapping[str, Callable[[str], Choice]] = {
     "refused": lambda name: Choice(None, f"no target of any scheme fits {name}"),
     "unquantized": lambda name: Choice(None, why=f"no target of any scheme fits {name}"),
     "quantized": lambda name: Choice(None, f"no scheme fits {name}"),
+    "never": lambda name: Choice(None, why="layers of this kind are never quantized"),
+    "unsupported": lambda name: Choice(None, "the engine cannot build quantized layers of this kind"),
 }
 
 

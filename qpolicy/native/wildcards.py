@@ -16,7 +16,8 @@ from qpolicy.native.regex import RegexError
 
 _SPECIAL = frozenset(r"*?+[]{}()|^$\#&~-")
 # What `re` says of patterns that the package `regex` takes what `re` refuses in these words.
-_OTHER_SYNTAX = ("bad escape", "global flags", "unknown extension", "missing <", "bad character in group name")
+_OTHER_SYNTAX = ("bad escape \\", "global flags", "unknown extension", "missing <", "bad character in group name")
+_FLAGS = re.compile(r"(?<!\\)\(\?([aimsx]+)\)")
 _AFTER_ANCHOR = re.compile(r"[\^$](?:[*+?]|\{\d)|\\[AbBzZ](?:[*+?]|\{\d)")
 
 
@@ -31,7 +32,7 @@ class OtherExpressions:
     """
 
     def __init__(self, entries: Numbered, options: Mapping[str, Any]) -> None:
-        cut = [(place, text[options.get("passed_over", 0) :]) for place, text in entries]
+        cut = [(place, _flags_first(text[options.get("passed_over", 0) :])) for place, text in entries]
         self._expressions = Expressions(cut, options)
         self.broken = self._expressions.broken
         texts = dict(cut)
@@ -123,6 +124,12 @@ def segments(name: str) -> list[str]:
 
 def _is_special(text: str) -> bool:
     return not _SPECIAL.isdisjoint(text)
+
+
+def _flags_first(text: str) -> str:
+    """Move flags for the whole pattern to its beginning, where alone ``re`` takes them."""
+    flags = "".join(_FLAGS.findall(text))
+    return text if not flags or "[" in text else f"(?{flags}){_FLAGS.sub('', text)}"
 
 
 def _pattern(text: str) -> str:
