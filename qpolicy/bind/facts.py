@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from qpolicy.bind.kleene import Truth, all_of, negated
+from qpolicy.bind.unasked import built_unasked
 from qpolicy.bind.world import World
 from qpolicy.checkpoint import StoredModule
 from qpolicy.lang.tree import About, DtypeIs, Fact, Flag, Has, Is, PathIn, Selector
@@ -56,6 +57,7 @@ class WorldFacts:
                 module
                 for module in self.world.stored.quantizable()
                 if any(index.matches(alias) for alias in self.world.stored.aliases(module.name))
+                and not built_unasked(self.world, module.name)
             )
         return self._selected[selector]
 

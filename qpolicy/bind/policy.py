@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from qpolicy.bind.check import pattern_issues
-from qpolicy.bind.matcher import Matcher
-from qpolicy.bind.passes import POLICY_PASSES, Binding, bind_all
-from qpolicy.bind.world import World
-from qpolicy.checkpoint import FUSED, Checkpoint
-from qpolicy.errors import BindError, QPolicyError
+from qpolicy.bind.check import POLICY_PASSES, pattern_issues
+from qpolicy.errors import QPolicyError
 from qpolicy.lang import PolicySyntaxError, decode
 from qpolicy.lang import parse as parse_document
 from qpolicy.lang.source import Source
 from qpolicy.lang.tree import Document
-from qpolicy.native import engines, knows_engine
+
+if TYPE_CHECKING:
+    from qpolicy.bind.matcher import Matcher
+    from qpolicy.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +47,16 @@ class Policy:
             checkpoint: The checkpoint, or None; facts about tensors and lists are unknown without one.
             engine: Who asks.
             draft: Whether the model under construction is the speculative draft.
-            packed: Fused name to the names of its parts, as the engine's model class has it; by default the
-                families that are common to the known model classes.
+            packed: Fused name to the names of its parts, as the engine's model class has it; by default what
+                the table of architectures says, and the families that are common to the known model classes.
             strict: Make an unknown condition an error where that rule would have decided otherwise.
 
         Raises:
             BindError: The policy does not fit: it names a scheme that the checkpoint lacks, or the engine is unknown.
         """
-        if not knows_engine(engine):
-            raise BindError(f"engine '{engine}' is not known; known: {', '.join(engines())}")
-        world = World(checkpoint, engine, draft, FUSED if packed is None else packed, strict)
-        return Matcher(bind_all(Binding.start(self.document, self.source, world)))
+        from qpolicy.bind.start import matcher_of  # noqa: PLC0415 - a policy is looked at without a checkpoint, too
+
+        return matcher_of(self.document, self.source, checkpoint, engine, draft=draft, packed=packed, strict=strict)
 
 
 def parse(text: str, *, filename: str = "<policy>") -> Policy:

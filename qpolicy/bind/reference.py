@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from qpolicy.bind.resolve import Sets
+from qpolicy.bind.unasked import built_unasked
 from qpolicy.bind.world import World
 from qpolicy.checkpoint import StoredModule, container_of, fused_names
 from qpolicy.lang.tree import (
@@ -127,6 +128,7 @@ def _about(fact: About, document: Document, world: World) -> Number:
         for module in world.checkpoint.modules.values()
         if module.kind in ("linear", "moe", "lm_head")
         and _caught(fact.selector, _names(world, module.name), document, world)
+        and not built_unasked(world, module.name)
     ]
     if not world.checkpoint.modules:
         return 0.5

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from qpolicy.bind.architectures import Architecture, architecture
 from qpolicy.bind.names import DraftRow, draft_row
 from qpolicy.bind.stored import StoredIndex
 from qpolicy.checkpoint import FUSED, Checkpoint
@@ -22,6 +23,7 @@ class World:
         draft: Whether the model under construction is the speculative draft.
         packed: Fused name to the names of its parts, as the engine's model class has it.
         strict: Whether an unknown condition that could matter is an error.
+        declared: The fused families with which the engine reads lists, where they are known and fewer than ``packed``.
     """
 
     checkpoint: Checkpoint | None
@@ -29,6 +31,19 @@ class World:
     draft: bool
     packed: Mapping[str, Sequence[str]] = field(default_factory=lambda: FUSED)
     strict: bool = False
+    declared: Mapping[str, Sequence[str]] | None = None
+
+    @classmethod
+    def known(cls, checkpoint: Checkpoint | None, engine: str, draft: bool, strict: bool) -> World:
+        """Return the world of a model class as far as the table of architectures knows it.
+
+        A class fuses what it declares; that the other common families are fused as well is assumed. Lists are read
+        with what it declares and nothing else.
+        """
+        architecture = cls(checkpoint, engine, draft).architecture
+        if architecture is None:
+            return cls(checkpoint, engine, draft, FUSED, strict)
+        return cls(checkpoint, engine, draft, {**FUSED, **architecture.packed}, strict, architecture.packed)
 
     @property
     def engine_name(self) -> str:
@@ -55,6 +70,14 @@ class World:
         return draft_row(self.engine_name, self.checkpoint.architectures)
 
     @cached_property
+    def architecture(self) -> Architecture | None:
+        """What the engine's model class is known to ask; None where the table of architectures does not have it."""
+        if self.checkpoint is None or (self.draft and self.row is None):
+            return None
+        draft_class = self.row.draft_class if self.row is not None else None
+        return architecture(self.engine_name, self.checkpoint.architectures, draft_class)
+
+    @cached_property
     def producer(self) -> Reading | None:
         """The list as its producer reads it: the fact ``excluded``."""
         return None if self.config is None else producer_reading(self.config, packed=self.packed)
@@ -64,8 +87,9 @@ class World:
         """The list as the engine reads it: the decision ``native``."""
         if self.config is None:
             return None
+        packed = self.packed if self.declared is None else self.declared
         mapper = Mapper(substr=self.row.list_substr) if self.row and self.row.list_substr else None
-        return engine_reading(self.config, self.engine, self.packed, mapper)
+        return engine_reading(self.config, self.engine, packed, mapper)
 
     @cached_property
     def nulled(self) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from qpolicy.bind import Decision
-from qpolicy.bind.asks import layer_name
+from qpolicy.bind.asked import layer_name
 from qpolicy.checkpoint import StoredModule
 from qpolicy.sglang import compat
 from qpolicy.sglang.building import Build

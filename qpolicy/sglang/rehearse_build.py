@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,8 @@ def _rehearse(job: Job, folder: str, result: Rehearsed) -> None:
     from sglang.srt.model_loader import loader  # noqa: PLC0415
     from sglang.srt.model_loader.utils import get_model_architecture, set_default_torch_dtype  # noqa: PLC0415
 
+    if job.draft:
+        _leave_traces_of_target(job, folder)
     # Remote code is never run: SGLang has its own config classes for the models that it supports.
     config = ModelConfig(folder, is_draft_model=job.draft, dtype="bfloat16", trust_remote_code=False)
     load = LoadConfig(load_format="safetensors", draft_model_idx=job.draft_index)
@@ -64,6 +68,17 @@ def _rehearse(job: Job, folder: str, result: Rehearsed) -> None:
             Parameter(name, str(parameter.dtype).removeprefix("torch."), tuple(parameter.shape), 0.0)
             for name, parameter in model.named_parameters()
         ]
+
+
+def _leave_traces_of_target(job: Job, folder: str) -> None:
+    """Build the target first, as a server does.
+
+    Some constructors change their class, and a draft of a class that inherits from it sees the change
+    (sglang 0.5.23: ``packed_modules_mapping`` in srt/models/deepseek_v2.py). A folder that holds no target, or one
+    that cannot be built, leaves no trace.
+    """
+    with contextlib.suppress(Exception):
+        _rehearse(replace(job, draft=False, draft_index=None, tensors=()), folder, Rehearsed())
 
 
 @contextmanager

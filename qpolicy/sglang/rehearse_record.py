@@ -103,7 +103,7 @@ def _kind(module: Any) -> str | None:
 
 
 def _is_matrix(module: Any) -> bool:
-    """Whether a module of no class of SGLang's owns a weight that a checkpoint stores as a matrix: nn.Linear, routers."""
+    """Whether a module of no class of SGLang's owns a weight that is stored as a matrix: nn.Linear, routers."""
     weight = module._parameters.get("weight")
     return weight is not None and weight.dim() == 2 and not isinstance(module, torch.nn.Embedding)
 

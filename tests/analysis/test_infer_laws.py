@@ -14,7 +14,7 @@ from qpolicy.analysis.inference import infer, infer_with_facts
 from qpolicy.bind import no_policy
 
 STEMS = ("model.layers", "mtp.layers", "model.language_model.layers")
-LAYERS = ("self_attn.qkv", "self_attn.o_proj", "mlp.gate", "mlp.down_proj", "mlp.experts", "mlp.odd name", "mlp.007")
+LAYERS = ("self_attn.qkv", "self_attn.o_proj", "mlp.pregate", "mlp.down_proj", "mlp.experts", "mlp.odd name", "mlp.007")
 
 
 @st.composite

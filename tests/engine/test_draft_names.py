@@ -16,7 +16,7 @@ from qpolicy.sglang.names_probe import headers, reached
 from qpolicy.sglang.rehearse_job import Layer, Rehearsed
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
-import make_architectures as script  # noqa: E402
+import make_architectures as script
 
 pytestmark = pytest.mark.engine
 

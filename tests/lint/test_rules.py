@@ -29,11 +29,15 @@ LISTED = ["lm_head", "model.layers.0.mlp.gate"]
 
 
 def check(
-    folder: Path, policy: str | None = None, ignore: list[str] = LISTED, **states: str
+    folder: Path,
+    policy: str | None = None,
+    ignore: list[str] = LISTED,
+    arch: str = "Qwen3NextForCausalLM",
+    **states: str,
 ) -> dict[str, list[Finding]]:
     """Run every check; states of single modules are given by their leaf, such as ``o_proj="plain"``."""
     changed = {name: states.get(name.rpartition(".")[2], state) for name, state in SOUND.items()}
-    checkpoint = small_checkpoint(folder, changed, compressed(ignore))
+    checkpoint = small_checkpoint(folder, changed, compressed(ignore), arch=arch)
     return by_code(checkpoint, policy)
 
 
@@ -64,9 +68,19 @@ def test_qp201_plain_weights_for_a_packed_layer(tmp_path: Path) -> None:
 
 
 def test_qp201_is_a_warning_where_the_engine_may_not_ask(tmp_path: Path) -> None:
-    (finding,) = check(tmp_path, ignore=["lm_head"])["QP201"]
+    (finding,) = check(tmp_path, ignore=["lm_head"], arch="OtherForCausalLM")["QP201"]
     assert (finding.severity, finding.modules) == ("warning", ("model.layers.0.mlp.gate",))
     assert "without asking" in finding.message
+
+
+def test_a_layer_that_the_engine_builds_without_asking_needs_no_entry(tmp_path: Path) -> None:
+    assert not check(tmp_path, ignore=["lm_head"])
+
+
+def test_qp202_packed_weights_for_a_layer_that_the_engine_builds_without_asking(tmp_path: Path) -> None:
+    (finding,) = check(tmp_path, "**.gate: quantized", gate="packed")["QP202"]
+    assert (finding.severity, finding.modules) == ("error", ("model.layers.0.mlp.gate",))
+    assert "sglang builds this layer without asking" in finding.message
 
 
 def test_qp202_packed_weights_for_a_plain_layer(tmp_path: Path) -> None:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from qpolicy.bind.unasked import built_unasked
 from qpolicy.checkpoint import StoredModule
 from qpolicy.lint.view import Layer, View
 
 _SHOWN = 3
 
 
+def unasked(view: View, layer: Layer) -> bool | None:
+    """Whether the engine builds a layer plain without asking anybody; None where that is not known for its class."""
+    worlds = (matcher.binding.world for matcher in view.matchers)
+    return next(built_unasked(world, layer.ask.stored) for world in worlds if world.draft == layer.draft)
+
+
 def outcome(view: View, layer: Layer) -> str | None:
-    """Return what the engine would build: by the policy, or by the checkpoint's list where there is no policy."""
+    """Return what the engine would build: by the policy, or by the checkpoint's list where there is no policy.
+
+    A layer that it builds without asking is plain, whatever policy and list say.
+    """
+    if layer.ask.modules and unasked(view, layer):
+        return "unquantized"
     if view.policy is not None or layer.decision.native is None:
         return layer.decision.outcome
     return layer.decision.native.outcome
@@ -18,6 +30,8 @@ def outcome(view: View, layer: Layer) -> str | None:
 def decided_by(view: View, layer: Layer) -> str:
     """Say which rule or which part of the list decides a layer."""
     decision = layer.decision
+    if unasked(view, layer):
+        return f"{view.engine} builds this layer without asking the list or the policy"
     if view.policy is not None and decision.rule is not None and decision.action != "native":
         return f"decided by {decision.rule.place}: {decision.rule.text}"
     why = decision.native.why if decision.native is not None else decision.reason

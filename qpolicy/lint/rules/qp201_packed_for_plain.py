@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qpolicy.bind.unasked import built_unasked
 from qpolicy.lint.check import Check, Code, Example, Page
 from qpolicy.lint.finding import Finding
-from qpolicy.lint.rules.built import decided_by, evidence, outcome
+from qpolicy.lint.rules.built import decided_by, evidence, outcome, unasked
 from qpolicy.lint.view import Layer, View
 
 _CHECKPOINT = """\
@@ -51,11 +50,7 @@ def find(view: View) -> Iterator[Finding]:
 
 def _finding(view: View, layer: Layer) -> Finding:
     plain = layer.on_disk(False)
-    unsure = any(
-        built_unasked(matcher.binding.world, layer.ask.stored) is None
-        for matcher in view.matchers
-        if matcher.binding.world.draft == layer.draft
-    )
+    unsure = unasked(view, layer) is None
     message = (
         f"{layer.who} layer {layer.called} would be built quantized, but on disk {evidence(plain)}; "
         f"{decided_by(view, layer)}"

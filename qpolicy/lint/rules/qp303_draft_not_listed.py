@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from qpolicy.lint.check import Check, Code, Example, Page
 from qpolicy.lint.finding import Finding
+from qpolicy.lint.rules.built import unasked
 from qpolicy.lint.view import Layer, View
 
 _CHECKPOINT = """\
@@ -37,7 +38,9 @@ def find(view: View) -> Iterator[Finding]:
     """Collect the draft's plain modules that no entry covers, where the answer still depends on the list."""
     if not view.checkpoint.draft_modules:
         return
-    missed = tuple(name for layer in view.layers if layer.draft for name in _unlisted(view, layer))
+    missed = tuple(
+        name for layer in view.layers if layer.draft and not unasked(view, layer) for name in _unlisted(view, layer)
+    )
     if not missed:
         return
     are = "one module of the draft is" if len(missed) == 1 else f"{len(missed)} modules of the draft are"
