@@ -115,7 +115,7 @@ _STEPS: dict[str, Callable[[Question], Verdict | None]] = {
     "gate-and-up": _gate_and_up,
     "expert-in-entry": lambda question: _listed(question.containing()),
     "entry-below-experts": lambda question: _listed(question.below_experts()),
-    "entry-below": lambda question: _listed(question.below()),
+    "entry-at-or-below": lambda question: _listed(question.at_or_below()),
 }
 
 
@@ -141,7 +141,7 @@ _TOUCHING: dict[str, Callable[[Question], tuple[Entry, ...]]] = {
     "gate-and-up": _touching_gate_and_up,
     "expert-in-entry": Question.containing,
     "entry-below-experts": Question.below_experts,
-    "entry-below": Question.below,
+    "entry-at-or-below": Question.at_or_below,
 }
 
 

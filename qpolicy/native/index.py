@@ -51,7 +51,18 @@ class Hits:
 class EntryIndex:
     """The items of one list, ready to be compared with many names."""
 
-    def __init__(self, items: Sequence[Item], clauses: Sequence[Clause]) -> None:
+    def __init__(self, items: Sequence[Item], clauses: Sequence[Clause], *, eager: bool = False) -> None:
+        """Load the items.
+
+        Args:
+            items: The items.
+            clauses: How they are compared.
+            eager: The engine tries all items even after one fits, so that it stumbles over every one it cannot use.
+
+        Raises:
+            NativeConfigError: An item is a regular expression that cannot be matched in bounded time.
+        """
+        self._eager = eager
         self.items = tuple(items)
         self.texts = frozenset(item.text for item in self.items)
         self._places: dict[str, list[int]] = {text: [] for text in self.texts}
@@ -95,7 +106,7 @@ class EntryIndex:
 
     def _stumble(self, places: tuple[int, ...]) -> str | None:
         first = self._first_broken
-        if first is None or (places and places[0] < first):
+        if first is None or (places and places[0] < first and not self._eager):
             return None
         entry = self.items[first].entry
         return f"the engine stops at {entry.where}, {entry.text!r}: {self._broken[first].reason}"

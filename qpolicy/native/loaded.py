@@ -61,4 +61,4 @@ def _lists(
     first: Mapping[str, Lists] | None = None,
 ) -> Lists:
     patterns = EntryIndex(items if record.pattern_clauses else (), record.pattern_clauses)
-    return Lists(EntryIndex(items, record.clauses), patterns, rules, included, first or {})
+    return Lists(EntryIndex(items, record.clauses, eager=record.eager), patterns, rules, included, first or {})

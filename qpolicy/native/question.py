@@ -102,7 +102,15 @@ class Question:
 
     def below(self) -> tuple[Entry, ...]:
         """Return the entries that lie below this name."""
-        return tuple(item.entry for item in self.index.items if item.text.startswith(self.name + "."))
+        return self._beginning(self.name + ".")
+
+    def at_or_below(self) -> tuple[Entry, ...]:
+        """Return the entries that are this name or lie below it."""
+        own = tuple(item.entry for item in self.index.items if item.text == self.name)
+        return own + self.below()
+
+    def _beginning(self, start: str) -> tuple[Entry, ...]:
+        return tuple(item.entry for item in self.index.items if item.text.startswith(start))
 
     def containing(self) -> tuple[Entry, ...]:
         """Return the entries about experts that contain this name, if it is about experts too."""

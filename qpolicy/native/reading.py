@@ -117,7 +117,9 @@ class Reading:
         if self._record is None:
             return ()
         found: list[str] = []
-        for clauses in (self._record.clauses, self._record.pattern_clauses):
+        lists = (self._record.clauses, self._record.pattern_clauses)
+        by_rule = any(group.role == "rule" and entry in group.targets for group in self._config.groups)
+        for clauses in [tier.clauses for tier in self._record.tiers] if by_rule else lists:
             found += next((clause.operators for clause in clauses if is_for(clause, entry.text, entry)), ())
         return tuple(dict.fromkeys(found))
 

@@ -123,6 +123,7 @@ class Record:
         rewrite: How it rewrites entries before any name mapper.
         rewrite_mapped: How it rewrites them further when there is a name mapper.
         clauses: The comparisons for exclusions.
+        eager: True when it tries all entries even after one fits, and so stumbles over each that it cannot use.
         pattern_clauses: A second set of comparisons for exclusions, for the step ``own-by-pattern``.
         target_clauses: The comparisons for schemes' targets.
         steps: The order in which it decides whether a name is excluded.
@@ -151,6 +152,7 @@ class Record:
     target_clauses: tuple[Clause, ...] = ()
     pattern_clauses: tuple[Clause, ...] = ()
     read: str = "all"
+    eager: bool = False
     section_lists: tuple[str, ...] | None = None
     variants: tuple[str, ...] = ()
     added: tuple[str, ...] = ()

@@ -79,6 +79,11 @@ def _outside_included_by_shards(question: Question) -> Verdict | None:
     return None if kept else Verdict(True)
 
 
+def _half_included(question: Question) -> Verdict | None:
+    verdict = _outside_included_by_shards(question)
+    return verdict if verdict is not None and verdict.error else None
+
+
 def _settings(question: Question, *, explicit: bool) -> Verdict | None:
     found = settings.settings(question, explicit=explicit)
     named = [one.entry for one in found if one.entry is not None and not one.group.quantizes]
@@ -125,6 +130,7 @@ STEPS: dict[str, Step] = {
     "expert-zero": _expert_zero,
     "outside-included": _outside_included,
     "outside-included-by-shards": _outside_included_by_shards,
+    "half-included": _half_included,
     "settings": lambda question: _settings(question, explicit=False),
     "settings-if-explicit": lambda question: _settings(question, explicit=True),
 }

@@ -69,5 +69,5 @@ def _inner(quant_type: Any) -> Mapping[str, Any]:
 def _by_name(quant_type: Any) -> tuple[str, dict[str, Any]]:
     """Return the key and the map from names to configs; both are empty when one config is for all."""
     data = _inner(quant_type).get("_data")
-    found = ((key, data[key]) for key in _MAPS if isinstance(data, dict) and isinstance(data.get(key), dict))
-    return next(((key, value) for key, value in found if value), ("", {}))
+    found = [(key, data[key]) for key in _MAPS if isinstance(data, dict) and isinstance(data.get(key), dict)]
+    return next(((key, value) for key, value in found if value), found[0] if found else ("", {}))
