@@ -4,8 +4,9 @@ The whole surface is here: :func:`load` or :func:`parse` a policy, :func:`open_c
 ``matcher.decide(name)``. :func:`native_list` reads the list in a checkpoint's own config.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from qpolicy.lazy import lazily
 
 if TYPE_CHECKING:
     from qpolicy.bind import BoundRule, Decision, Matcher, Member, Policy, load, parse
@@ -33,17 +34,13 @@ __all__ = [
     "parse",
 ]
 
-_HOMES = {
-    "qpolicy.bind": ("BoundRule", "Decision", "Matcher", "Member", "Policy", "load", "parse"),
-    "qpolicy.checkpoint": ("Checkpoint", "open_checkpoint"),
-    "qpolicy.errors": ("BindError", "CheckpointError", "MixedMembers", "NothingToCheckError", "QPolicyError"),
-    "qpolicy.native": ("native_list",),
-}
-
-
-def __getattr__(name: str) -> object:
-    # Imported on first use: `qpolicy fmt` and `qpolicy --help` need none of the rooms behind these names.
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(home), name)
-    raise AttributeError(f"module 'qpolicy' has no attribute '{name}'")
+# `qpolicy fmt` and `qpolicy --help` need none of the rooms behind these names.
+__getattr__ = lazily(
+    __name__,
+    {
+        "qpolicy.bind": ("BoundRule", "Decision", "Matcher", "Member", "Policy", "load", "parse"),
+        "qpolicy.checkpoint": ("Checkpoint", "open_checkpoint"),
+        "qpolicy.errors": ("BindError", "CheckpointError", "MixedMembers", "NothingToCheckError", "QPolicyError"),
+        "qpolicy.native": ("native_list",),
+    },
+)

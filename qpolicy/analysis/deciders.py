@@ -9,7 +9,7 @@ from qpolicy.analysis.formulas import Formula
 from qpolicy.analysis.translate import Translator
 from qpolicy.analysis.vocabulary import Vocabulary
 from qpolicy.bind import Policy
-from qpolicy.bind.matcher import COVERED_BY_OTHERWISE
+from qpolicy.bind.rule import COVERED_BY_OTHERWISE
 from qpolicy.lang.tree import Drop, Fact, Is, Otherwise, Rule
 from qpolicy.lang.walk import condition_of, facts_of
 from qpolicy.paths import Pattern

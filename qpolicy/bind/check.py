@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 
 from qpolicy.bind.resolve import Sets, parse_pattern
 from qpolicy.lang import PolicySyntaxError, SyntaxIssue
@@ -73,3 +74,9 @@ def _closed(selector: SetRef, sets: Sets, source: Source) -> Iterator[SyntaxIssu
         message = f"@{selector.name} cannot be continued: its pattern {closed[0]} does not end in '.**'"
         hint = f"end every pattern of @{selector.name} in '.**', or name the modules without the set"
         yield SyntaxIssue(_PATTERN, message, selector.span, (), hint, source)
+
+
+PolicyPass: TypeAlias = Callable[[Document, Source], Document]
+
+POLICY_PASSES: tuple[PolicyPass, ...] = (check_patterns, check_continued_sets)
+"""What a policy passes before it is bound; :mod:`qpolicy.bind.passes` has what follows."""

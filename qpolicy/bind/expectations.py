@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from qpolicy.bind.asks import Ask, askers, asks
+from qpolicy.bind.asked import Ask, askers, asks
 from qpolicy.bind.decision import Decision
 from qpolicy.bind.matcher import Matcher
 from qpolicy.bind.policy import Policy

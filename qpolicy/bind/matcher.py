@@ -14,10 +14,8 @@ from qpolicy.bind.facts import ModuleFacts
 from qpolicy.bind.kleene import Truth, evaluate
 from qpolicy.bind.lookup import Lookup
 from qpolicy.bind.passes import Binding
-from qpolicy.bind.rule import BoundRule
+from qpolicy.bind.rule import COVERED_BY_OTHERWISE, BoundRule
 from qpolicy.errors import BindError
-
-COVERED_BY_OTHERWISE = frozenset({"linear", "moe", "lm_head"})
 
 
 class Matcher:

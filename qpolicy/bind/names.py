@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from qpolicy.checkpoint import Checkpoint
 from qpolicy.errors import BindError
+
+if TYPE_CHECKING:
+    from qpolicy.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True, slots=True)

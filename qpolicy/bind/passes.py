@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from qpolicy.bind.check import check_continued_sets, check_patterns
 from qpolicy.bind.facts import WorldFacts
 from qpolicy.bind.kleene import Truth, evaluate
 from qpolicy.bind.resolve import Sets
@@ -16,11 +15,6 @@ from qpolicy.errors import BindError
 from qpolicy.lang.source import Source
 from qpolicy.lang.tree import Document, Drop, Otherwise, Rule
 from qpolicy.paths import Pattern, PatternIndex
-
-PolicyPass: TypeAlias = Callable[[Document, Source], Document]
-
-
-POLICY_PASSES: tuple[PolicyPass, ...] = (check_patterns, check_continued_sets)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
-from qpolicy.checkpoint import Checkpoint, draft_patterns
+from qpolicy.checkpoint.draft import draft_patterns
 from qpolicy.lang.tree import Document, Let, PatternRef, Selector
 from qpolicy.paths import Pattern
+
+if TYPE_CHECKING:
+    from qpolicy.checkpoint import Checkpoint
 
 parse_pattern = cache(Pattern.parse)
 
@@ -28,7 +32,9 @@ class Sets:
     def of(cls, document: Document, checkpoint: Checkpoint | None) -> Sets:
         """Return the sets of a policy as they stand for a checkpoint, or for none."""
         lets = (statement for statement in document.statements if isinstance(statement, Let))
-        return cls(lets, [parse_pattern(text) for text in draft_patterns(checkpoint)])
+        configs = None if checkpoint is None else checkpoint.configs
+        texts = draft_patterns(configs.num_hidden_layers, configs.draft_layers) if configs else draft_patterns(None, 0)
+        return cls(lets, [parse_pattern(text) for text in texts])
 
     def named(self, name: str) -> tuple[Pattern, ...]:
         """Return a set's patterns."""

@@ -8,6 +8,9 @@ from qpolicy.lang.source import Source
 from qpolicy.lang.tree import Condition, DecisionNode, Drop, Otherwise, Rule
 from qpolicy.paths import Pattern
 
+COVERED_BY_OTHERWISE = frozenset({"linear", "moe", "lm_head"})
+"""The kinds of layers for which ``otherwise`` decides."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundRule:

@@ -7,7 +7,7 @@ from math import floor
 
 import click
 
-from qpolicy.analysis.coverage import Coverage, coverage
+from qpolicy.analysis import Coverage, coverage
 from qpolicy.cli import options
 from qpolicy.cli.asking import opened, rule_json
 from qpolicy.cli.failure import CLEAN, FOUND

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from qpolicy.bind import BoundRule, Matcher, Member, Policy, askers, asks
-from qpolicy.bind.matcher import COVERED_BY_OTHERWISE
+from qpolicy.bind.rule import COVERED_BY_OTHERWISE
 from qpolicy.checkpoint import Checkpoint
 
 
