@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from qpolicy.bind.matcher import Matcher
 from qpolicy.bind.passes import Binding, bind_all
 from qpolicy.bind.world import World
-from qpolicy.checkpoint import FUSED, Checkpoint
+from qpolicy.checkpoint import Checkpoint
 from qpolicy.errors import BindError
 from qpolicy.lang.source import Source
 from qpolicy.lang.tree import Document
@@ -31,5 +31,8 @@ def matcher_of(
     """
     if not knows_engine(engine):
         raise BindError(f"engine '{engine}' is not known; known: {', '.join(engines())}")
-    world = World(checkpoint, engine, draft, FUSED if packed is None else packed, strict)
+    if packed is None:
+        world = World.known(checkpoint, engine, draft, strict)
+    else:
+        world = World(checkpoint, engine, draft, packed, strict)
     return Matcher(bind_all(Binding.start(document, source, world)))
