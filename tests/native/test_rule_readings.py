@@ -136,7 +136,7 @@ def test_only_vllm_opens_a_fused_layer_because_a_rule_names_a_part() -> None:
 
 def test_what_begins_like_the_experts_counts_for_them() -> None:
     names = [f"{EXPERTS}.{expert}.up_proj" for expert in (0, 1)]
-    assert _auto_round(dict.fromkeys(names, {"bits": 16})).ask(EXPERTS, "moe").excluded
+    assert _auto_round({name: {"bits": 16} for name in names}).ask(EXPERTS, "moe").excluded
     assert _auto_round({names[0]: {"bits": 16}, names[1]: {"bits": 8}}).ask(EXPERTS, "moe").outcome == "error"
     assert _auto_round({EXPERTS + "_something": {"bits": 16}}).ask(EXPERTS, "moe").excluded
 
