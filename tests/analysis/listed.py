@@ -41,7 +41,9 @@ _SIBLINGS = {"gate": "gate_proj", "gate_proj": "up_proj", "q_proj": "k_proj", "s
 _MOST = 400
 
 
-def rebuilt(folder: Path, quantization: Mapping[str, Any], config: Mapping[str, Any] | None = None) -> qpolicy.Checkpoint:
+def rebuilt(
+    folder: Path, quantization: Mapping[str, Any], config: Mapping[str, Any] | None = None
+) -> qpolicy.Checkpoint:
     """Write and open a checkpoint for a list.
 
     Args:
@@ -62,7 +64,8 @@ def rebuilt(folder: Path, quantization: Mapping[str, Any], config: Mapping[str, 
         for own, form in STATES["norm" if re.search(r"norm|conv", name) else "plain"].items()
     }
     more = {key: value for key, value in (config or {}).items() if "quantization" not in key}
-    return qpolicy.open_checkpoint(write_checkpoint(folder, tensors, {**more, "quantization_config": dict(quantization)}))
+    whole = {**more, "quantization_config": dict(quantization)}
+    return qpolicy.open_checkpoint(write_checkpoint(folder, tensors, whole))
 
 
 def siblings(name: str) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""Import then export gives back a list with the same meaning, on every published config whose dialect can be written."""
+"""Import then export keeps a list's meaning, on every published config whose dialect can be written."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ pytestmark = [
     pytest.mark.skipif(not CORPUS.is_dir(), reason="no corpus beside the checkout"),
 ]
 _LINES = 60
+_KEYS = ("quantization_config", "compression_config", "quantization")
 
 
 def _listed() -> list[Any]:
@@ -31,7 +32,7 @@ def _listed() -> list[Any]:
         if not isinstance(whole, dict):
             continue
         parts = [part for part in (whole, whole.get("text_config")) if isinstance(part, dict)]
-        held = [part.get(key) for part in parts for key in ("quantization_config", "compression_config", "quantization")]
+        held = [part.get(key) for part in parts for key in _KEYS]
         held = [one for one in held if isinstance(one, dict)] or [whole]
         for number, quantization in enumerate(held):
             config = read_config(quantization)

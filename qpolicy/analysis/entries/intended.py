@@ -14,7 +14,7 @@ from qpolicy.native.regex import RegexError, compile_regex
 Syntax: TypeAlias = Literal["name", "regex", "glob", "class"]
 
 _MARKS = ("re:", "-:", "+:")
-_REGEX = re.compile(r"\.[*+]|\\|[\^$()|]")
+_REGEX = re.compile(r"^\.\*|\.\*(?![.]|$)|\.\+|\\|[\^$()|]")
 _CLASS = re.compile(r"(?:[A-Z][a-z0-9]+|[A-Z]+(?![a-z])){1,8}[0-9A-Z]*(?:bit)?")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from qpolicy.analysis.entries.intended import Syntax, meaning
-from qpolicy.analysis.entries.translate import clause_for
+from qpolicy.analysis.entries.translate import clauses_for
 from qpolicy.bind import World
 from qpolicy.native import Entry
 from qpolicy.native.records import Record, class_names, find_record, producer_of
@@ -56,20 +56,20 @@ def taken_literally(world: World, names: Iterable[str]) -> tuple[Literal, ...]:
 
 
 def _is_lost(entry: Entry, syntax: Syntax, record: Record) -> bool:
-    clause = clause_for(entry.text, record)
-    if syntax == "name" or clause is None:
+    clauses = clauses_for(entry, record)
+    if syntax == "name" or not clauses:
         return False
     if syntax == "class":
         return not any("class" in step for step in record.steps)
-    if entry.text.startswith("re:") and not clause.prefix:
+    if entry.text.startswith("re:") and not any(clause.prefix for clause in clauses):
         return True
-    return not any(word in operator for operator in clause.operators for word in _SPEAKS)
+    return not any(word in operator for clause in clauses for operator in clause.operators for word in _SPEAKS)
 
 
 def _literal(world: World, record: Record, syntax: Syntax, entries: list[Entry], names: tuple[str, ...]) -> Literal:
-    clause = clause_for(entries[0].text, record)
+    operators = [operator for clause in clauses_for(entries[0], record) for operator in clause.operators]
     modules = dict.fromkeys(name for entry in entries for name in _meant(world, entry, syntax, names))
-    return Literal(syntax, tuple(entries), tuple(modules), clause.operators if clause else ())
+    return Literal(syntax, tuple(entries), tuple(modules), tuple(operators))
 
 
 def _meant(world: World, entry: Entry, syntax: Syntax, names: tuple[str, ...]) -> Iterator[str]:

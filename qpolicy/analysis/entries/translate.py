@@ -38,14 +38,12 @@ def translate(entry: Entry, record: Record) -> Translation:
         entry: The entry.
         record: How the engine reads it.
     """
-    clause = clause_for(entry.text, record)
-    if clause is None:
+    clauses = clauses_for(entry, record)
+    if not clauses:
         return Translation((), False, "the engine never compares it with anything")
     try:
-        parsed = [_OPERATORS[operator](entry.text.removeprefix(clause.prefix), clause) for operator in clause.operators]
+        parsed = [_parsed(operator, entry, clause) for clause in clauses for operator in clause.operators]
         patterns = tuple(segments for one in parsed for segments in patterns_of(one.sequences))
-    except KeyError as error:
-        return Translation((), False, f"the operator {error} has no pattern")
     except InexpressibleError as error:
         return Translation((), False, str(error))
     exact = all(one.exact for one in parsed)
@@ -71,9 +69,28 @@ def _never_written(segment: str) -> bool:
     return len(segment) > 1 and segment[0] == "0" and segment.isdecimal()
 
 
-def clause_for(text: str, record: Record) -> Clause | None:
-    """Return the comparison that a reading uses for an entry, if any."""
-    return next((clause for clause in record.clauses if text.startswith(clause.prefix)), None)
+def clauses_for(entry: Entry, record: Record) -> tuple[Clause, ...]:
+    """Return the comparisons that a reading uses for an entry: of each set, the first that is for it."""
+    sets = (record.clauses, record.pattern_clauses, *(tier.clauses for tier in record.tiers))
+    found = (next((clause for clause in one if _is_for(clause, entry)), None) for one in sets)
+    return tuple(clause for clause in found if clause is not None)
+
+
+def _is_for(clause: Clause, entry: Entry) -> bool:
+    return entry.text.startswith(clause.prefix) and clause.key in ("", entry.key)
+
+
+def _parsed(operator: str, entry: Entry, clause: Clause) -> Parsed:
+    if operator not in _OPERATORS:
+        raise InexpressibleError(f"no pattern compares as the engine does here ({operator})")
+    parsed = _OPERATORS[operator](entry.text.removeprefix(clause.prefix), clause)
+    scope = clause.options.get("scope", "")
+    if not scope:
+        return parsed
+    if scope != "ancestors":
+        raise InexpressibleError(f"the engine compares something else than names here ({scope})")
+    below = tuple((*tokens, ".", _ANY) for tokens in parsed.sequences)
+    return Parsed((*parsed.sequences, *below), parsed.exact)
 
 
 def _needed(patterns: tuple[Segments, ...]) -> list[Segments]:
@@ -105,30 +122,62 @@ def _raw_suffix(text: str, clause: Clause) -> Parsed:
 
 
 def _substring(text: str, clause: Clause) -> Parsed:
-    return Parsed(((_ANY, *text, _ANY),))
+    return Parsed(((_ANY, *text, *clause.options.get("after", ""), _ANY),))
 
 
 def _segment_run(text: str, clause: Clause) -> Parsed:
-    return Parsed(tuple(_run(tuple(text.rstrip(".")))))
+    kept = clause.options.get("trailing") == "kept"
+    return Parsed(_run(tuple(text if kept else text.rstrip("."))))
 
 
 def _run(text: Tokens) -> tuple[Tokens, ...]:
     return (text, (_ANY, ".", *text), (*text, ".", _ANY), (_ANY, ".", *text, ".", _ANY))
 
 
-def _root_prefix(text: str, clause: Clause) -> Parsed:
-    return Parsed((tuple(text), (*text, ".", _ANY)))
-
-
-def _one_segment(text: str, clause: Clause) -> Parsed:
-    return Parsed(tuple(_run(tuple(text))) if "." not in text else ())
+def _raw_prefix(text: str, clause: Clause) -> Parsed:
+    return Parsed(((*text, _ANY),))
 
 
 def _regex(text: str, clause: Clause) -> Parsed:
-    parsed = parse_regex(clause.options.get("before", "").removeprefix("(?:") + text)
+    text = text[clause.options.get("passed_over", 0) :]
+    mode = clause.options.get("mode", "match")
+    parsed = parse_regex(text, whole=mode == "fullmatch")
+    if mode == "search" and not text.startswith("^"):
+        parsed = Parsed(tuple((_ANY, *tokens) for tokens in parsed.sequences), parsed.exact)
     if not clause.options.get("after"):
         return parsed
     return Parsed(tuple(tokens for one in parsed.sequences for tokens in _bounded(one)), parsed.exact)
+
+
+def _wildcard(text: str, clause: Clause) -> Parsed:
+    parsed = parse_regex(text.replace(".", r"\.").replace("*", ".*"), whole=True)
+    also = tuple(clause.options.get("also_without", ""))
+    return Parsed((*parsed.sequences, *((*also, *tokens) for tokens in parsed.sequences if also)), parsed.exact)
+
+
+def _wildcard_segment(text: str, clause: Clause) -> Parsed:
+    """Return what an entry fits that is compared with each segment alone; ``*`` then stays inside it."""
+    parsed = parse_regex(text.replace(".", r"\.").replace("*", "[^.]*"), whole=True)
+    inside = [tokens for tokens in parsed.sequences if "." not in tokens]
+    return Parsed(tuple(found for tokens in inside for found in _run(tokens)), parsed.exact)
+
+
+def _tail(text: str, clause: Clause) -> Parsed:
+    leaf = text.rpartition(".")[2]
+    inside = (Token.WITHIN, *leaf, Token.WITHIN)
+    return Parsed((inside, (_ANY, ".", *inside)) if leaf in clause.options["tails"] else ())
+
+
+def _starred_glob(text: str, clause: Clause) -> Parsed:
+    return parse_glob(text) if "*" in text else Parsed(())
+
+
+def _glob_of_parent(text: str, clause: Clause) -> Parsed:
+    return parse_glob(text.removesuffix(".*")) if text.endswith(".*") else Parsed(())
+
+
+def _leaf(text: str, clause: Clause) -> Parsed:
+    return _dotted_suffix(text, clause) if "." not in text else Parsed(())
 
 
 def _bounded(tokens: Tokens) -> list[Tokens]:
@@ -147,10 +196,17 @@ _OPERATORS: Mapping[str, Callable[[str, Clause], Parsed]] = {
     "equality": _equality,
     "dotted-suffix": _dotted_suffix,
     "raw-suffix": _raw_suffix,
+    "raw-prefix": _raw_prefix,
     "segment-run": _segment_run,
+    "leaf": _leaf,
     "substring": _substring,
-    "root-prefix": _root_prefix,
-    "one-segment": _one_segment,
+    "starred-glob": _starred_glob,
     "glob": _glob,
+    "glob-of-parent": _glob_of_parent,
     "regex": _regex,
+    "other-regex": _regex,
+    "wildcard": _wildcard,
+    "wildcard-segment": _wildcard_segment,
+    "tail": _tail,
 }
+"""What an entry fits, by each operator of the readings that a pattern can follow."""

@@ -11,7 +11,7 @@ from qpolicy.analysis.importing.notes import called
 from qpolicy.analysis.importing.rules import ListRule
 from qpolicy.analysis.importing.writing import counted
 from qpolicy.analysis.inference.groups import group_of
-from qpolicy.native import Entry, NativeConfig
+from qpolicy.native import Entry, Group, NativeConfig
 from qpolicy.native.records import Record
 
 _KINDS = ("linear", "moe", "lm_head")
@@ -39,9 +39,11 @@ class Said:
 def entrywise(config: NativeConfig, record: Record) -> Said:
     """Translate every entry that the engine reads, and put those together that differ in one segment."""
     read = [entry for entry in config.entries if entry.key in (*record.lists, *(record.section_lists or ()))]
+    read += [target for group in config.groups if group.role == "rule" for target in _excluding(group)]
     translated = {entry: translate(entry, record) for entry in read}
     rules, remarks = _rules(translated)
     unsaid = [f"{called([entry])}: {one.why}" for entry, one in translated.items() if not one.patterns]
+    unsaid += [f"{key} lists what is quantized" for key in dict.fromkeys(entry.key for entry in config.included)]
     near = [called([entry]) for entry, one in translated.items() if one.patterns and _is_near(entry, one)]
     never = [ListRule((), "unquantized", condition=f"kind == {kind}") for kind in _KINDS if kind not in record.kinds]
     return Said(
@@ -54,6 +56,11 @@ def entrywise(config: NativeConfig, record: Record) -> Said:
         ),
         tuple(unsaid),
     )
+
+
+def _excluding(group: Group) -> tuple[Entry, ...]:
+    """Return the strings of a rule that leaves modules alone; other settings are no matter of a policy."""
+    return () if group.quantizes else group.targets
 
 
 def _is_near(entry: Entry, translation: Translation) -> bool:
