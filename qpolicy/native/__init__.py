@@ -9,6 +9,7 @@ from qpolicy.native.config import Entry, Group, NativeConfig, NativeConfigError,
 from qpolicy.native.drafts import draft_class, draft_nulling
 from qpolicy.native.lists import NativeList, native_list
 from qpolicy.native.mapper import Mapper
+from qpolicy.native.places import consulted_place
 from qpolicy.native.reading import Answer, Reading, engine_reading, producer_reading
 from qpolicy.native.records import engines, knows_engine
 
@@ -21,6 +22,7 @@ __all__ = [
     "NativeConfigError",
     "NativeList",
     "Reading",
+    "consulted_place",
     "draft_class",
     "draft_nulling",
     "engine_reading",
