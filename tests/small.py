@@ -14,7 +14,18 @@ from qpolicy.bind import Matcher
 PLAIN = {"weight": ("BF16", (64, 64))}
 PACKED = {"weight_packed": ("I32", (64, 8)), "weight_scale": ("BF16", (64, 2)), "weight_shape": ("I64", (2,))}
 FP8 = {"weight": ("F8_E4M3", (64, 64)), "weight_scale_inv": ("F32", (1, 1))}
-STATES = {"plain": PLAIN, "packed": PACKED, "fp8": FP8, "norm": {"weight": ("BF16", (64,))}}
+MXFP4 = {"weight": ("U8", (64, 32)), "weight_scale": ("U8", (64, 2))}
+NVFP4 = {"weight": ("U8", (64, 32)), "weight_scale": ("F8_E4M3", (64, 4)), "weight_scale_2": ("F32", ())}
+QWEIGHT = {"qweight": ("I32", (8, 64)), "qzeros": ("I32", (2, 8)), "scales": ("F16", (2, 64))}
+STATES = {
+    "plain": PLAIN,
+    "packed": PACKED,
+    "fp8": FP8,
+    "mxfp4": MXFP4,
+    "nvfp4": NVFP4,
+    "qweight": QWEIGHT,
+    "norm": {"weight": ("BF16", (64,))},
+}
 
 INT4 = {"num_bits": 4, "type": "int", "symmetric": True, "strategy": "group", "group_size": 32, "dynamic": False}
 
