@@ -16,13 +16,27 @@ from qpolicy.native.config import NativeConfig
 from qpolicy.native.mapper import Mapper
 from qpolicy.native.reading import engine_reading
 
+_MODELOPT_METHODS = {
+    "fp8": "modelopt_fp8",
+    "nvfp4": "modelopt_fp4",
+    "mixed": "modelopt_mixed",
+    "mxfp8": "mxfp8",
+    "w4afp8": "w4afp8",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class _Case:
     config: NativeConfig
     engine: str
     num_hidden_layers: int | None
-    renames: Mapping[str, str]
+    row: Mapping[str, Any]
+
+    def mapper(self) -> Mapper:
+        """Return the draft's rewriting of the entries; ``{N}`` in the data is the number of layers."""
+        anywhere, beginnings = (self.row.get(key, {}) for key in ("renames", "renames_at_start"))
+        number = str(self.num_hidden_layers)
+        return Mapper({old.replace("{N}", number): new for old, new in anywhere.items()}, beginnings)
 
 
 def draft_class(engine: str, arch: str) -> str:
@@ -51,7 +65,7 @@ def draft_nulling(config: NativeConfig, engine: str, arch: str, num_hidden_layer
     method, draft = engine_method(config), draft_class(engine, arch)
     for row in _tables()["nulling"]:
         fits = row["engine"] == engine and draft in row["drafts"] and method in (row["methods"] or (method,))
-        if fits and _WHEN[row["when"]](_Case(config, engine, num_hidden_layers, row.get("renames", {}))):
+        if fits and _WHEN[row["when"]](_Case(config, engine, num_hidden_layers, row)):
             return f"{engine} builds {draft} without quantization: {row['reason']} ({row['source']})"
     return None
 
@@ -61,14 +75,9 @@ def engine_method(config: NativeConfig) -> str:
 
     SGLang 0.5.23, sglang/srt/configs/model_config.py: _parse_modelopt_quant_config.
     """
-    if config.method != "modelopt":
+    if config.dialect != "modelopt":
         return config.method.lower()
-    algorithm = str(config.raw.get("quant_algo") or "")
-    if algorithm == "MIXED_PRECISION":
-        return "modelopt_mixed" if _has_nvfp4_layers(config) else "w4afp8"
-    if "FP4" in algorithm:
-        return "modelopt_fp4"
-    return {"FP8": "modelopt_fp8", "MXFP8": "mxfp8"}.get(algorithm, "modelopt")
+    return _MODELOPT_METHODS.get(config.variant, config.method.lower())
 
 
 def _quantized_layers(config: NativeConfig) -> Mapping[str, Any]:
@@ -76,17 +85,12 @@ def _quantized_layers(config: NativeConfig) -> Mapping[str, Any]:
     return layers if isinstance(layers, Mapping) else {}
 
 
-def _has_nvfp4_layers(config: NativeConfig) -> bool:
-    layers = (layer for layer in _quantized_layers(config).values() if isinstance(layer, Mapping))
-    return any(str(layer.get("quant_algo", "")).upper() in ("NVFP4", "W4A16_NVFP4") for layer in layers)
-
-
 def _mtp_mentions_experts(case: _Case) -> bool:
     return any(entry.text.startswith("mtp.") and "mlp.experts" in entry.text for entry in case.config.entries)
 
 
 def _decoder_excluded(case: _Case) -> bool:
-    mapper = Mapper(substr=case.renames)
+    mapper = case.mapper()
     layer = mapper.rename(f"model.layers.{case.num_hidden_layers}")
     reading = engine_reading(case.config, case.engine, mapper=mapper)
     return layer is not None and reading.listed(layer, "linear").excluded

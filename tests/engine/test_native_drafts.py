@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
+from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 from typing import Any
@@ -72,6 +74,49 @@ def test_the_deepseek_rule_on_quark_lists(engine: Any) -> None:
         assert (ours is not None) == (real is None), (config, layers)
         seen[ours is not None] += 1
     assert min(seen.values()) > 30
+
+
+def test_the_glm_rule_on_quark_lists(engine: Any) -> None:
+    draft = engine("sglang.srt.models.glm5_next_nextn").Glm5NextForConditionalGenerationNextN
+    build = engine("sglang.srt.layers.quantization.quark.quark").QuarkConfig.from_config
+    names = (*LAYER_NAMES, *(name.replace("model.layers", "model.language_model.layers") for name in LAYER_NAMES))
+    random, seen = Random("glm"), Counter[bool]()
+    for _ in range(300):
+        layers = random.choice((61, 4))
+        config = _quark([*random.sample(names, random.randint(0, 3)), *random.choice(([], ["model.layers.4.*"]))])
+        hf_config, built = SimpleNamespace(num_hidden_layers=layers, quantization_config=config), build(config)
+        built.apply_weight_name_mapper(draft.get_hf_to_sglang_mapper(hf_config))
+        real = draft._resolve_nextn_quant_config(draft.__new__(draft), hf_config, built)
+        ours = draft_nulling(read_config(config), "sglang", "Glm5NextForConditionalGeneration", layers)
+        # What stands under `ignore` is the rule of another row; Quark has no such key.
+        assert (ours is not None) == (real is None), (config, layers)
+        seen[ours is not None] += 1
+    assert min(seen.values()) > 30
+
+
+FP4_DRAFTS = (
+    ("deepseek_nextn", "DeepseekModelNextN"),
+    ("glm4_moe_nextn", "Glm4MoeModelNextN"),
+    ("glm4_moe_lite_nextn", "Glm4MoeLiteModelNextN"),
+    ("glm_ocr_nextn", "GlmOcrModelNextN"),
+    ("bailing_moe_nextn", "BailingMoEModelNextN"),
+    ("kimi_k25_eagle3", "Eagle3DeepseekV2ForCausalLM"),
+)
+
+
+@pytest.mark.parametrize(("module", "name"), FP4_DRAFTS)
+def test_the_classes_that_null_fp4_still_say_so(engine: Any, module: str, name: str) -> None:
+    """Their constructors build whole models, so what they do with the config is read in their code."""
+    source = inspect.getsource(getattr(engine(f"sglang.srt.models.{module}"), name).__init__)
+    condition = source.index('quant_config.get_name() == "modelopt_fp4"')
+    assert "quant_config = None" in source[condition : condition + 400]
+
+
+def test_no_other_draft_nulls_fp4(engine: Any) -> None:
+    folder = Path(next(iter(engine("sglang.srt.models").__path__)))
+    drafts = {path for path in folder.glob("*.py") for word in ("nextn", "mtp", "eagle") if word in path.stem}
+    found = {path.stem for path in drafts if 'get_name() == "modelopt_fp4"' in path.read_text()}
+    assert found == {module for module, _ in FP4_DRAFTS} | {"qwen3_5_mtp"}
 
 
 @pytest.mark.parametrize("name", ["mtp.layers.0.mlp.experts", "model.layers.0.mlp.experts"])
