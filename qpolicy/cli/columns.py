@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import StringIO
 
 from rich.console import Console
@@ -22,7 +22,11 @@ _STYLES = {"error": "bold red", "unknown": "bold yellow"}
 
 def columns(rows: Sequence[Row]) -> str:
     """Return rows as aligned columns under a header; a column that says nothing is left out."""
-    cells = _cells(rows)
+    return laid_out(_cells(rows))
+
+
+def laid_out(cells: Mapping[str, Sequence[Text]]) -> str:
+    """Return columns, each under its title, as aligned lines."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for title in cells:
         table.add_column(title, overflow="fold")

@@ -14,9 +14,11 @@ from typing import Any
 
 import torch
 
+from qpolicy.sglang.building import Build
 from qpolicy.sglang.rehearse_follow import follow
 from qpolicy.sglang.rehearse_job import Job, Parameter, Rehearsed
 from qpolicy.sglang.rehearse_neutral import neutral_config
+from qpolicy.sglang.rehearse_plugin import activate
 from qpolicy.sglang.rehearse_record import layers_of, recording
 from qpolicy.sglang.standin import Standing
 
@@ -30,11 +32,15 @@ def rehearse(job: Job, standing: Standing) -> Rehearsed:
     """
     del standing
     result, start = Rehearsed(), time.monotonic()
+    builds: list[Build] = []
     try:
+        if job.plugin:
+            builds = activate(job.policy)
         with checkout(job.folder) as folder:
             _rehearse(job, folder, result)
     except Exception as error:
         result.error = f"{type(error).__name__}: {error}"[:1000]
+    result.problems = list(dict.fromkeys(builds[-1].problems)) if builds else []
     result.seconds = round(time.monotonic() - start, 3)
     return result
 
@@ -62,7 +68,7 @@ def _rehearse(job: Job, folder: str, result: Rehearsed) -> None:
     result.packed = _packed(model, quantization)
     result.mapper = _mapper(model_class, config)
     if job.tensors:
-        follow(model, job.tensors, result, limit=job.limit)
+        follow(model, job.tensors, result, limit=job.limit, draft_index=job.draft_index)
     else:
         result.parameters = [
             Parameter(name, str(parameter.dtype).removeprefix("torch."), tuple(parameter.shape), 0.0)

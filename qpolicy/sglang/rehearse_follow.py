@@ -44,6 +44,7 @@ class _Feed:
 
     headers: Sequence[Header]
     watch: Watch
+    draft_index: int | None = None
     position: dict[str, int] = field(default_factory=dict)
     current: str | None = None
     failed: dict[str, str] = field(default_factory=dict)
@@ -59,6 +60,16 @@ class _Feed:
             yield name, self.watch.named(name, tensor)
         self.current = None
 
+    def kept(self, headers: Sequence[Header], advance: Callable[[], None]) -> Iterator[tuple[str, Any]]:
+        """Yield what the loader passes on: of several draft layers, it keeps the one that is built."""
+        tensors = self.tensors(headers, advance)
+        if self.draft_index is None:
+            return tensors
+        from sglang.srt.model_loader.loader import DefaultModelLoader  # noqa: PLC0415
+
+        filtered: Iterator[tuple[str, Any]] = DefaultModelLoader._filter_mtp_weights(tensors, "", self.draft_index)
+        return filtered
+
 
 def follow(
     model: Any,
@@ -66,6 +77,7 @@ def follow(
     result: Rehearsed,
     *,
     limit: float,
+    draft_index: int | None = None,
     advance: Callable[[], None] = lambda: None,
 ) -> None:
     """Feed every header to the model and note which parameter each tensor reaches.
@@ -77,12 +89,13 @@ def follow(
         headers: Name, dtype and shape of every stored tensor.
         result: Where to write parameters, failures, conversions and skipped tensors.
         limit: Seconds after which the rest is left out, with a note.
+        draft_index: Which of several draft layers the model is.
         advance: Called once for every tensor given.
     """
     parameters = dict(model.named_parameters(remove_duplicate=True))
     before = dict(parameters)
     watch = Watch(parameters)
-    feed = _Feed(headers, watch)
+    feed = _Feed(headers, watch, draft_index)
     if hasattr(model, "post_load_weights"):
         model.post_load_weights = lambda *_args, **_options: None
     end, rest = time.monotonic() + limit, list(headers)
@@ -101,7 +114,7 @@ def _run(
     """Let the model load; return the headers to go on with after a tensor that stopped it."""
     try:
         with feed.watch:
-            loaded = model.load_weights(feed.tensors(headers, advance))
+            loaded = model.load_weights(feed.kept(headers, advance))
             if hasattr(loaded, "__next__"):
                 list(loaded)
     except Exception as error:

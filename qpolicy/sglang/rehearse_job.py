@@ -18,7 +18,8 @@ class Job:
         draft_index: Which of several MTP layers to build, or None.
         neutral: The name of a config that answers every question with plain weights and is used in place of the
             checkpoint's own, for the names alone; empty to build with the checkpoint's.
-        policy: The policy file to decide with, or None.
+        plugin: Whether the plugin is active while the model is built.
+        policy: The policy file that it uses; None for the one beside the checkpoint, if there is one.
         limit: Seconds after which it is given up.
     """
 
@@ -27,6 +28,7 @@ class Job:
     tensors: tuple[tuple[str, str, tuple[int, ...]], ...] = ()
     draft_index: int | None = None
     neutral: str = ""
+    plugin: bool = False
     policy: str | None = None
     limit: float = 300.0
 
@@ -123,7 +125,7 @@ class Rehearsed:
         failures: Stored tensors that stopped the load.
         converted: Stored tensors whose dtype does not fit.
         skipped: Stored tensors that reached no parameter although nothing failed.
-        decisions: By engine name: outcome, place and text of the rule, scheme.
+        problems: What would have stopped the load in strict mode, as the plugin says it.
         error: Why the model could not be built, or None.
         note: What of the load could not be followed; empty when all of it was.
         seconds: How long it took.
@@ -138,7 +140,7 @@ class Rehearsed:
     failures: list[Failure] = field(default_factory=list)
     converted: list[Converted] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
-    decisions: dict[str, dict[str, Any]] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
     error: str | None = None
     note: str = ""
     seconds: float = 0.0

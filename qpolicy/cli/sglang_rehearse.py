@@ -1,0 +1,103 @@
+"""``qpolicy sglang rehearse``: builds the real model class without weights, and follows its loading."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from qpolicy.bind import Matcher, Policy, no_policy
+from qpolicy.checkpoint import FUSED, Checkpoint, open_checkpoint
+from qpolicy.cli import options
+from qpolicy.cli.failure import CLEAN, FOUND
+from qpolicy.cli.policies import named_policy, policy_for, policy_path
+from qpolicy.cli.progress import progress
+from qpolicy.cli.rehearsed import Rehearsal, as_json, as_text
+from qpolicy.cli.terminal import write
+from qpolicy.lint.finding import Finding
+from qpolicy.lint.rehearsal import CODES
+from qpolicy.lint.reporters.checked import is_clean
+from qpolicy.sglang.rehearse_faults import Fault, faults
+from qpolicy.sglang.rehearse_job import Job, Rehearsed
+from qpolicy.sglang.rehearse_run import run_jobs
+from qpolicy.sglang.standin import DEVICES, Standing, require_engine
+
+TIMEOUT = 600.0
+
+
+@click.command("rehearse")
+@options.checkpoint
+@click.option("--draft", is_flag=True, help="Build the speculative draft that the checkpoint holds, or is.")
+@click.option("--draft-layer", type=click.IntRange(min=0), help="Which of several draft layers to build.")
+@options.policy
+@click.option("--tp", "ranks", type=click.IntRange(min=1), default=1, show_default=True, help="Tensor-parallel size.")
+@click.option(
+    "--as",
+    "device",
+    type=click.Choice([*DEVICES, "cpu"]),
+    default="sm90",
+    show_default=True,
+    help="The GPU whose kernels SGLang is to choose for; cpu takes its CPU path.",
+)
+@click.option("--full", is_flag=True, help="One row for each layer, numbered layers not folded together.")
+@options.output_format("text", "json")
+def command(
+    checkpoint: str,
+    draft: bool,
+    draft_layer: int | None,
+    policy: str | None,
+    ranks: int,
+    device: str,
+    full: bool,
+    format_: str,
+) -> int:
+    """Build the model class that SGLang builds for CKPT, on no device, and follow its own loading with empty tensors.
+
+    Lists every layer with its decision and with the method, scheme and kernel that SGLang gives it, then each stored
+    tensor that finds no parameter, each parameter that finds no tensor, and each shape or dtype that does not fit. With
+    a policy, the plugin is active. Needs an installed SGLang, but no GPU, and reads no weights.
+    """
+    require_engine()
+    opened = open_checkpoint(checkpoint)
+    chosen = policy_for(opened, named_policy(policy))
+    job = Job(
+        str(Path(checkpoint).resolve()),
+        draft,
+        _headers(opened),
+        draft_layer,
+        plugin=chosen is not None,
+        policy=None if policy is None else str(policy_path(policy)),
+        limit=TIMEOUT,
+    )
+    with progress(f"rehearsing {checkpoint}"):
+        standing, (result,) = _run(job, device, ranks)
+    found = tuple(_finding(fault, opened) for fault in faults(result, opened, draft=draft))
+    rehearsal = Rehearsal(checkpoint, draft, standing, result, _matcher(opened, chosen, draft, result), found)
+    write(as_json(rehearsal) if format_ == "json" else as_text(rehearsal, full=full))
+    return CLEAN if is_clean(found) else FOUND
+
+
+def _run(job: Job, device: str, ranks: int) -> tuple[Standing, list[Rehearsed]]:
+    if device == "cpu":
+        return run_jobs([job], ranks=ranks, path="cpu")
+    return run_jobs([job], device=device, ranks=ranks)
+
+
+def _headers(checkpoint: Checkpoint) -> tuple[tuple[str, str, tuple[int, ...]], ...]:
+    tensors = (tensor for module in checkpoint.modules.values() for tensor in module.tensors.values())
+    return tuple(
+        (tensor.name, tensor.dtype, tensor.shape)
+        for tensor in tensors
+        if tensor.dtype is not None and tensor.shape is not None
+    )
+
+
+def _matcher(checkpoint: Checkpoint, policy: Policy | None, draft: bool, result: Rehearsed) -> Matcher:
+    packed = {**FUSED, **{fused: tuple(parts) for fused, parts in result.packed.items()}}
+    return (policy or no_policy()).bind(checkpoint, draft=draft, packed=packed)
+
+
+def _finding(fault: Fault, checkpoint: Checkpoint) -> Finding:
+    return CODES[fault.code].finding(
+        fault.message, modules=fault.modules, file=str(checkpoint.path), severity=fault.severity
+    )
