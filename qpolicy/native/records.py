@@ -111,6 +111,7 @@ class Record:
         engine: Who reads it.
         version: The version that was read.
         source: Files of that version in which the reading can be checked.
+        limits: What of this engine's reading the record cannot say, and therefore does not follow.
         lists: The keys of the exclusion lists it reads.
         read: ``all`` of them, the ``first-present`` one, even if that is null, or the ``first-filled`` one.
         section_lists: The keys it reads instead when the config is a section of a file of its own; None: the same.
@@ -168,6 +169,7 @@ class Record:
     classes: str = ""
     added_targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     refuses: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
     tiers: tuple[Tier, ...] = ()
     rule_aliases: tuple[str, ...] = ()
     included: tuple[str, ...] = ()
@@ -194,6 +196,12 @@ def find_record(dialect: str, engine: str, variant: str = "") -> Record | None:
     """
     records = _records()
     return records.get((f"{dialect}/{variant}", engine)) or records.get((dialect, engine))
+
+
+def every_record() -> tuple[Record, ...]:
+    """Return all readings in the order in which they are written down."""
+    named = ((engine, record) for (_, engine), record in _records().items())
+    return tuple({id(record): record for engine, record in named if engine != record.engine}.values())
 
 
 def engines() -> tuple[str, ...]:

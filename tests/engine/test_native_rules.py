@@ -11,6 +11,7 @@ import pytest
 from native_cases import PAIRS, Pair, Tally, draw_name, draw_pair
 
 from qpolicy.native import Answer, NativeConfig, Reading, engine_reading, read_config
+from qpolicy.native.records import find_record
 
 pytestmark = pytest.mark.engine
 
@@ -104,6 +105,28 @@ def test_modelslim(engine: Any, kind: str, monkeypatch: pytest.MonkeyPatch) -> N
     tally = _compare(f"modelslim {kind}", kind, real, draw)
     events = [REFUSED, "quantized"] + ["rule-in-own-families", "rule-in-families"] * (kind == "linear")
     tally.check(f"modelslim {kind}", *events)
+
+
+def test_torchaos_list_in_transformers(engine: Any) -> None:
+    should_convert = engine("transformers.quantizers.quantizers_utils").should_convert_module
+    version = f"transformers {engine('transformers').__version__}"
+    if find_record("torchao", version) is None:
+        pytest.skip(f"nobody wrote down how {version} reads its list")
+    random, tally = Random("torchao in transformers"), Tally()
+    for _ in range(PAIRS):
+        pair = draw_pair(random, mapped=False)
+        entries = [*pair.entries, f"{pair.name}.weight"] if random.random() < 0.2 else list(pair.entries)
+        config = {"quant_method": "torchao", "quant_type": "int4_weight_only", "modules_to_not_convert": entries}
+        listed = engine_reading(read_config(config), version).listed(pair.name, "linear")
+        found = REFUSED if listed.error else UNQUANTIZED if listed.excluded else "quantized"
+        real = _real_verdict(
+            lambda name=f"{pair.name}.weight", entries=entries: (
+                "quantized" if should_convert(name, entries) else UNQUANTIZED
+            )
+        )
+        assert found == real, (pair, listed)
+        tally.counts.update(("pairs", found, listed.step, *["matched"] * (found != "quantized")))
+    tally.check(f"torchao in {version}", "own", REFUSED, UNQUANTIZED)
 
 
 def _compare(

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
-from qpolicy.native import exclusion, prepare, rules, schemes
+from dataclasses import fields
+from pathlib import Path
+
+from qpolicy.native import exclusion, prepare, records, rules, schemes
 from qpolicy.native.records import Clause, Record, _records, class_names, find_record, producer_of
 from qpolicy.native.scopes import SCOPES
 from qpolicy.native.vocabulary import OPERATORS
@@ -26,6 +29,14 @@ def test_every_verb_of_the_data_has_a_meaning_and_every_meaning_is_used() -> Non
     tiers = [tier for record in every for tier in record.tiers]
     assert {word for tier in tiers for word in tier.respell} == set(rules._RESPELLINGS)
     assert {word for record in every for word in record.rule_aliases} == set(rules._ALIASES)
+
+
+def test_every_verb_and_every_key_is_explained() -> None:
+    text = (Path(records.__file__).parent / "readings" / "README.md").read_text(encoding="utf-8")
+    verbs = {*exclusion._STEPS, *schemes._STEPS, *OPERATORS, *prepare._REWRITES, *rules._RESPELLINGS, *rules._ALIASES}
+    keys = {one.name for one in fields(Record)} - {"dialect", "engine", "version"}
+    assert not [word for word in sorted(verbs | keys) if f"`{word}`" not in text]
+    assert not [scope for scope in SCOPES if f"`{scope}`" not in text]
 
 
 def _clauses(record: Record) -> list[Clause]:
