@@ -104,20 +104,21 @@ def export(checkpoint: Checkpoint, policy: Policy | None, dialect: str, *, engin
     if record is None:
         raise QPolicyError(f"how {engine} reads a {dialect} list is not known; name another engine with --engine")
     wanted = wishes(checkpoint, policy, engine)
-    empty = _with(checkpoint, slot.filled(base, ()))
+    read = record.lists if record.section_lists is None or not config.section else record.section_lists
+    keys = slot.used(base, read)
+    empty = _with(checkpoint, slot.filled(base, keys, ()))
     unlisted = _outcomes(empty, engine)
     _check_quantizable(unlisted, wanted, engine, dialect)
     task = Task(wanted, record, unlisted, f"{dialect} list makes {engine}")
-    entries, lost = _chosen(_with(checkpoint, slot.filled(base, _pool(task, slot, ()))), task)
+    entries, lost = _chosen(_with(checkpoint, slot.filled(base, keys, _pool(task, slot, ()))), task)
     if lost:
         # Names one by one are many and slow to compare, so they are tried only where parts of names do not do.
         names = _names(lost)
-        entries, lost = _chosen(_with(checkpoint, slot.filled(base, _pool(task, slot, names))), task)
+        entries, lost = _chosen(_with(checkpoint, slot.filled(base, keys, _pool(task, slot, names))), task)
     if lost:
         raise CannotSayError(_cannot(lost, task))
-    filled = slot.filled(base, entries)
+    filled = slot.filled(base, keys, entries)
     _check(_with(checkpoint, filled), wanted, engine, dialect)
-    keys = slot.used(base)
     return Exported(tuple(entries), keys, {key: filled[key] for key in keys}, filled, len(wanted), own)
 
 

@@ -26,9 +26,16 @@ class Slot:
     mapping: bool = False
     mark: str = ""
 
-    def used(self, quantization: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the keys that a config gets the list under: those that it has, or else the first."""
-        return tuple(key for key in self.keys if key in quantization) or self.keys[:1]
+    def used(self, quantization: Mapping[str, Any], read: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return the keys that a config gets the list under: those that it has, and one that the engine reads.
+
+        Args:
+            quantization: The config.
+            read: The keys that the engine reads.
+        """
+        present = tuple(key for key in self.keys if key in quantization)
+        wanted = tuple(key for key in self.keys if key in set(read)) or self.keys
+        return present if set(present) & set(wanted) else (*present, wanted[0])
 
     def value(self, entries: Iterable[str], before: Any = None) -> Any:
         """Return the list as it stands in JSON.
@@ -44,10 +51,10 @@ class Slot:
             key: value for key, value in kept.items() if not key.startswith(self.mark)
         }
 
-    def filled(self, quantization: Mapping[str, Any], entries: Iterable[str]) -> dict[str, Any]:
-        """Return a config with the list in its place; the order of its keys stays."""
+    def filled(self, quantization: Mapping[str, Any], keys: Iterable[str], entries: Iterable[str]) -> dict[str, Any]:
+        """Return a config with the list under these keys; the order of its keys stays."""
         found = list(entries)
-        return {**quantization, **{key: self.value(found, quantization.get(key)) for key in self.used(quantization)}}
+        return {**quantization, **{key: self.value(found, quantization.get(key)) for key in keys}}
 
 
 def _slots() -> Mapping[str, Slot]:
