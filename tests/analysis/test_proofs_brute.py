@@ -32,8 +32,8 @@ class Trial:
         self.proofs = prove(policy)
         self.world = World([policy])
         self.brute = Brute(policy, self.world)
-        # Names that are longer than every pattern are among the few; the many are kept shorter to be quick.
-        names = [*modules(drawn.segments, 3), Module("z.z.z.z"), Module("z.z.z.z.z")]
+        # A head, and names that are longer than every pattern; the many are kept shorter to be quick.
+        names = [*modules(drawn.segments, 3), *map(Module, ("lm_head", "z.z.z.z", "z.z.z.z.z"))]
         self.modules = [*names, *modules(drawn.segments[:3], 4), *map(module_of, self._situations())]
         self.applies = [self.brute.applies(module) for module in self.modules]
         self.decides = [self.brute.first(here) for here in self.applies]
