@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from qpolicy.native import prepare
@@ -67,9 +68,13 @@ class Reading:
         if record is not None:
             self._packed = {**(packed if record.declared else {}), **record.packed}
             self._lists = Lists.load(config, record, mapper)
-            self._empty = Lists.without_exclusions(config, record)
             pairs = {kind: prepare.targets(config, record, mapper, kind) for kind in record.kinds}
             self._targets = {kind: Targets(found, record) for kind, found in pairs.items()}
+
+    @cached_property
+    def _empty(self) -> Lists:
+        assert self._record is not None
+        return Lists.without_exclusions(self._config, self._record)
 
     def ask(self, name: str, kind: str, *, exclusions: bool = True) -> Answer:
         """Tell what becomes of a layer.
@@ -136,7 +141,7 @@ class Reading:
         return Question(name, kind, self._record, self._packed, lists, self._record.steps_of(kind))
 
     def _first_question(self, first: First, question: Question) -> Question:
-        lists = question.lists.first.get(question.kind) or self._empty
+        lists = question.lists.first.get(question.kind, self._empty)
         return replace(question, lists=lists, steps=first.steps)
 
     def _first(self, plan: Kind, question: Question) -> Answer | None:

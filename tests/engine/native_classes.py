@@ -14,7 +14,7 @@ from typing import Any
 
 from native_cases import PAIRS, Pair, Tally, draw_entry, draw_pair
 
-from qpolicy.native import Answer, Mapper, engine_reading, read_config
+from qpolicy.native import Mapper, Reading, engine_reading, read_config
 
 REFUSED = "refused"
 UNQUANTIZED = "unquantized"
@@ -67,11 +67,12 @@ def compare(engine: Any, comparison: Comparison) -> Tally:
         pair = _draw(random, comparison)
         config = comparison.draw(random, pair)
         real = _real(engine, comparison, pair, config, layers)
-        answer, refusals = _ours(comparison, pair, config)
-        found = REFUSED if refusals or answer.outcome == "error" else str(answer.scheme or answer.outcome)
+        reading = _reading(comparison, pair, config)
+        answer = reading.ask(pair.name, pair.kind)
+        found = REFUSED if reading.refusals or answer.outcome == "error" else str(answer.scheme or answer.outcome)
         found = found if found in (REFUSED, UNQUANTIZED) or not comparison.only_excluded else "quantized"
-        assert found == real, (comparison.title, pair, config, answer, refusals)
-        _count(tally, comparison, pair, config, answer, found)
+        assert found == real, (comparison.title, pair, config, answer, reading.refusals)
+        _count(tally, pair, reading, found)
     return tally
 
 
@@ -172,19 +173,16 @@ def _named(method: Any, kind: str, comparison: Comparison) -> str:
     return REFUSED if kind == "moe" else UNQUANTIZED
 
 
-def _ours(comparison: Comparison, pair: Pair, config: Config) -> tuple[Answer, tuple[str, ...]]:
+def _reading(comparison: Comparison, pair: Pair, config: Config) -> Reading:
     mapper = None if pair.mapper is None else Mapper(**pair.mapper)
     reading = engine_reading(read_config(config), comparison.engine, pair.packed, mapper)
     assert reading.supported, (comparison.engine, config)
+    return reading
+
+
+def _count(tally: Tally, pair: Pair, reading: Reading, found: str) -> None:
     listed = reading.listed(pair.name, pair.kind)
     assert set(listed.entries) <= set(reading.matching(pair.name, pair.kind)), pair
-    return reading.ask(pair.name, pair.kind), reading.refusals
-
-
-def _count(tally: Tally, comparison: Comparison, pair: Pair, config: Config, answer: Answer, found: str) -> None:
-    mapper = None if pair.mapper is None else Mapper(**pair.mapper)
-    reading = engine_reading(read_config(config), comparison.engine, pair.packed, mapper)
-    listed = reading.listed(pair.name, pair.kind)
     tally.counts.update(("pairs", pair.kind, found, "mapped" if pair.mapper else "plain"))
     tally.counts.update([listed.step] * bool(listed.step))
     tally.counts.update(["matched"] * bool(listed.excluded or listed.error or found == REFUSED))
