@@ -74,14 +74,16 @@ class Kind:
 
     Attributes:
         steps: Where it looks for the layer's scheme, in order.
-        otherwise: What it does when no step finds one: ``quantized``, ``unquantized`` or ``refused``.
+        otherwise: What it does when no step finds one: ``quantized`` (finding none is a fault of the config),
+            ``unquantized``, ``refused``; or ``never`` and ``unsupported``, for a kind without steps whose list is
+            consulted in vain.
         asked_as: What it appends to the layer's name to get the names it asks about; nothing: the name itself.
         bypass: Circumstances under which it never consults the exclusions.
         needs_groups: True when without any scheme it leaves the layer alone before it looks at the exclusions.
         unsupported: What in a scheme it refuses for this kind.
         list_steps: The steps by which it decides whether this kind is excluded, where they are not the record's;
             none at all: it never consults the exclusions.
-        excluded: What becomes of an excluded layer: ``unquantized`` or ``refused``.
+        excluded: What becomes of an excluded layer: ``unquantized``, ``refused``, or ``quantized`` all the same.
         scheme_first: True when it looks for the scheme before the exclusions, so that a fault there comes first.
         schemes: The schemes that it has a method for; none given: every one. It leaves a layer of another one alone.
         only_with: The key of the config that must be true for this kind to be quantized at all.
