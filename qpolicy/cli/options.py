@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 from click.core import ParameterSource
-from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     from click.decorators import FC
+    from click.shell_completion import CompletionItem
 
 Families: TypeAlias = Mapping[str, Sequence[str]]
 
@@ -57,12 +57,16 @@ def settled(context: click.Context, parameter: click.Parameter, given: Any) -> A
 
 def folders(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Let the shell complete folders."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 - only completion needs it
+
     return [CompletionItem(incomplete, type="dir")]
 
 
 def policies(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Let the shell complete files, or complete the names of the shipped policies."""
-    from qpolicy.cli.policies import BUILTIN, builtin_policies  # noqa: PLC0415 - only completion needs them
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 - only completion needs it
+
+    from qpolicy.cli.policies import BUILTIN, builtin_policies  # noqa: PLC0415
 
     shipped = [f"{BUILTIN}{name}" for name in builtin_policies()] if incomplete else []
     found = [CompletionItem(name) for name in shipped if name.startswith(incomplete)]

@@ -55,7 +55,8 @@ def _result(checked: Checked, finding: Finding) -> dict[str, object]:
     end = (finding.end_line, finding.end_column)
     location: dict[str, object] = {"physicalLocation": _physical(file, finding.line, finding.column, *end)}
     if finding.modules:
-        location["logicalLocations"] = [{"fullyQualifiedName": name, "kind": "module"} for name in dict.fromkeys(finding.modules)]
+        names = dict.fromkeys(finding.modules)
+        location["logicalLocations"] = [{"fullyQualifiedName": name, "kind": "module"} for name in names]
     result: dict[str, object] = {
         "ruleId": finding.code,
         "ruleIndex": _ORDER[finding.code],
