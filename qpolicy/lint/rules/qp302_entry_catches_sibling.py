@@ -27,9 +27,9 @@ CODE = Code(
     Page(
         explanation="""\
 An entry may catch more than it says: a substring takes half a segment for a whole one, a regular expression has no
-end, an ending has no beginning, and `layers.1` begins `layers.11`. In the example `gate_proj` begins like `gate`. A module
-that is caught so is built unquantized whatever its tensors are. Where it is plain on disk as well, as here, that is
-only a remark; where it is packed, it is a warning beside QP202.
+end, an ending has no beginning, and `layers.1` begins `layers.11`. In the example `gate_proj` begins like `gate`. A
+module that is caught so is built unquantized whatever its tensors are. Where it is plain on disk as well, as here, that
+is only a remark; where it is packed, it is a warning beside QP202.
 """,
         bad=Example(checkpoint=_CHECKPOINT),
         good=Example(checkpoint=_CHECKPOINT.replace('"re:.*mlp.gate"', '"re:.*mlp.(gate|gate_proj)$"')),
