@@ -68,7 +68,7 @@ class EntryIndex:
         self._places: dict[str, list[int]] = {text: [] for text in self.texts}
         for place, item in enumerate(self.items):
             self._places[item.text].append(place)
-        self._operators = tuple(_load(self.items, clauses))
+        self._operators = tuple(_load(self.items, clauses)) if self.items else ()
         broken = {place: error for operator in self._operators for place, error in operator.broken.items()}
         for place, error in broken.items():
             if not error.broken:
