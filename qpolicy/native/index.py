@@ -48,6 +48,9 @@ class Hits:
         return bool(self.places)
 
 
+NO_HITS = Hits((), (), None)
+
+
 class EntryIndex:
     """The items of one list, ready to be compared with many names."""
 
@@ -100,6 +103,8 @@ class EntryIndex:
             found = {place for operator in self._operators for place in operator.fitting(name)}
         except RegexError as error:
             raise NativeConfigError(f"cannot match {name[:80]!r} against the list: {error.reason}") from None
+        if not found and not classes and self._first_broken is None:
+            return NO_HITS
         places = tuple(sorted(found.union(*(self._places.get(one, ()) for one in classes))))
         entries = tuple(dict.fromkeys(self.items[place].entry for place in places))
         return Hits(places, entries, self._stumble(places))
