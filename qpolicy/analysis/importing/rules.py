@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
@@ -17,6 +18,7 @@ from qpolicy.native import Entry
 from qpolicy.native.records import Record
 from qpolicy.paths import Pattern, PatternIndex
 
+_NUMBER = re.compile(r"\d+")
 _HALF = "the list excludes only some parts of this layer"
 
 
@@ -29,14 +31,14 @@ class ListRule:
         decision: The decision as it is written.
         set: The set that holds the patterns, or None.
         condition: The condition as it is written, or empty.
-        source: The one entry that it says, where it says a single expression of the list.
+        sources: The entries that it says, where it says expressions of the list; they are alike but for numbers.
     """
 
     patterns: tuple[str, ...]
     decision: str
     set: str | None = None
     condition: str = ""
-    source: Entry | None = None
+    sources: tuple[Entry, ...] = ()
 
 
 def rules_of(
@@ -51,16 +53,17 @@ def rules_of(
         record: How the engine reads them; None leaves the expressions out.
     """
     refused = Refused((*sides.opposite, *(name for name, _ in sides.refused)))
-    expressions = list(_expressions(sides, refused.names, entries, record)) if record else []
+    expressions = _alike(_expressions(sides, refused.names, entries, record)) if record else []
     index = PatternIndex([[Pattern.parse(text) for text in rule.patterns] for rule in expressions])
     rest = [name for name in sides.plain if not any(index.matches(alias) for alias in aliases(name))]
-    named = name_plain(checkpoint, rest, refused) if rest else ()
+    planned = name_plain(checkpoint, rest, refused) if rest else ()
+    named = [ListRule(rule.patterns, rule.decision, rule.set) for rule in planned]
     return (
         *_refusals(sides, refused),
         *_differing(sides),
         *(ListRule((spelled(shape),), "quantized") for shape in cover(sides.tables, Refused(sides.plain))),
-        *(ListRule(rule.patterns, rule.decision, rule.set) for rule in named),
-        *expressions,
+        *named,
+        *(rule for rule in expressions if _is_needed(rule, sides, [mtp_patterns(checkpoint, one) for one in named])),
     )
 
 
@@ -99,7 +102,33 @@ def _expressions(sides: Sides, opposite: Set[str], entries: Iterable[Entry], rec
         if patterns:
             caught = _caught(patterns, left)
             left = {name: found for name, found in left.items() if name not in caught}
-            yield ListRule(patterns, "unquantized", source=entry)
+            yield ListRule(patterns, "unquantized", sources=(entry,))
+
+
+def _alike(rules: Iterable[ListRule]) -> list[ListRule]:
+    """Put rules together whose entries differ in numbers alone."""
+    groups: dict[str, list[ListRule]] = {}
+    for rule in rules:
+        groups.setdefault(_NUMBER.sub("0", rule.sources[0].text), []).append(rule)
+    return [
+        ListRule(
+            folded(segments_of(text) for rule in group for text in rule.patterns),
+            "unquantized",
+            sources=tuple(entry for rule in group for entry in rule.sources),
+        )
+        for group in groups.values()
+    ]
+
+
+def _is_needed(rule: ListRule, sides: Sides, others: Iterable[Sequence[str]]) -> bool:
+    """Whether a rule matches a module that none of the others does."""
+    index = PatternIndex([[Pattern.parse(text) for text in rule.patterns], *_parsed(others)])
+    found = ({place for name in aliases(module) for place in index.matches(name)} for module in sides.plain)
+    return any(places == {0} for places in found)
+
+
+def _parsed(rules: Iterable[Sequence[str]]) -> Iterator[list[Pattern]]:
+    return ([Pattern.parse(text) for text in patterns] for patterns in rules)
 
 
 def _fitting(patterns: tuple[str, ...], left: dict[str, tuple[str, ...]], opposite: Set[str]) -> tuple[str, ...]:

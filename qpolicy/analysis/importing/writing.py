@@ -59,8 +59,9 @@ def remarks_on(checkpoint: Checkpoint, rules: Sequence[ListRule], answers: Seque
 
 def _remark(rule: ListRule, modules: int, entries: set[Entry], why: str | None) -> str:
     told = [counted(modules, "module")]
-    if rule.source is not None:
-        told.append(f"from {rule.source.text!a}")
+    if rule.sources:
+        more = f" and {len(rule.sources) - 1} alike" if len(rule.sources) > 1 else ""
+        told.append(f"from {rule.sources[0].text!a}{more}")
     elif entries:
         told.append(counted(len(entries), "entry", "entries"))
     if why is not None and not entries:
