@@ -41,6 +41,24 @@ def mark_unread(model: Any) -> None:
         parameter.data.reshape(-1).view(torch.uint8).fill_(UNREAD)
 
 
+def forgotten(form: Any, folder: Path) -> dict[str, Any]:
+    """Load a checkpoint whose list forgets the plain layers, without a policy: what is raised, what stays unread."""
+    import torch
+    from gpu import checkpoints, engine
+
+    checkpoints.excluded = list
+    try:
+        model = engine.load(checkpoints.write(folder, form, policy=False).folder, "cpu")
+    except Exception as error:
+        return {"error": f"{type(error).__name__}: {error}", "unread": [], "weight": ""}
+    unread = [
+        name
+        for name, parameter in model.named_parameters()
+        if bool((parameter.data.reshape(-1).view(torch.uint8) == UNREAD).all()) and ORDER not in name
+    ]
+    return {"error": "", "unread": unread, "weight": str(model.blocks["2"].down_proj.weight.dtype)}
+
+
 def main() -> None:
     sys.path.insert(0, str(BENCHMARKS))
     stand_in()
@@ -74,7 +92,9 @@ def main() -> None:
         }
         for name, (rows, failures) in {"whole": whole, "built": built}.items()
     }
-    Path(sys.argv[1]).write_text(json.dumps(results))
+    with tempfile.TemporaryDirectory() as work:
+        left_out = {form.name: forgotten(form, Path(work) / form.name) for form in FORMATS if form.config}
+    Path(sys.argv[1]).write_text(json.dumps(results | {"forgotten": left_out}))
 
 
 if __name__ == "__main__":

@@ -249,3 +249,23 @@ def test_layers_are_built_and_loaded_as_by_sglang_alone(on_cpu: Any) -> None:
                 wanted[name, f"model.layers.{2 * layer}.mlp.{leaf}"] = (layer == 0, linear)
             wanted[name, f"model.layers.{2 * layer + 1}.mlp.experts"] = (layer == 0, experts)
     assert found == wanted
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("name", ["fp8-block", "fp8-tensor", "ct-w8a8-fp8"])
+def test_forgotten_plain_layers_are_rounded_to_fp8_without_a_word(on_cpu: Any, name: str) -> None:
+    """What docs/mtp.md says of a head that an fp8 list forgets."""
+    scale = "weight_scale_inv" if name == "fp8-block" else "weight_scale"
+    leaves = ("2.gate_up_proj.", "2.down_proj.", "3.experts.w13_", "3.experts.w2_")
+    assert on_cpu["forgotten"][name] == {
+        "error": "",
+        "unread": [f"blocks.{leaf}{scale}" for leaf in leaves],
+        "weight": "torch.float8_e4m3fn",
+    }
+
+
+@pytest.mark.engine
+def test_forgotten_plain_layers_have_no_place_in_packed_ones(on_cpu: Any) -> None:
+    error = on_cpu["forgotten"]["ct-w4a16"]["error"]
+    assert error.startswith("KeyError: 'blocks.")
+    assert error.endswith(".weight'")
