@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from qpolicy.analysis.inference.shapes import REST, Numbers, Rest, Segment, Shape, Words
-from qpolicy.native.records import Record
+from qpolicy.native.records import Clause, Record
 
 _MOST = 64
 """How many spellings of one glob are tried."""
@@ -22,7 +22,7 @@ def spellings(shapes: Iterable[Shape], names: Sequence[str], record: Record, mar
         mark: What every entry begins with.
     """
     clauses = [*record.clauses, *(clause for tier in record.tiers for clause in tier.clauses)]
-    regexes = {clause.prefix for clause in clauses if "regex" in clause.operators and clause.prefix.startswith(mark)}
+    regexes = {clause.prefix for clause in clauses if _is_regex(clause) and clause.prefix.startswith(mark)}
     globs = any(word in operator for clause in clauses for operator in clause.operators for word in ("glob", "wild"))
     found: dict[str, None] = {}
     for shape in shapes:
@@ -36,21 +36,31 @@ def spellings(shapes: Iterable[Shape], names: Sequence[str], record: Record, mar
     return list(found)
 
 
+def _is_regex(clause: Clause) -> bool:
+    return any(operator.endswith("regex") for operator in clause.operators)
+
+
 def literal_regex(names: Iterable[str], mark: str) -> list[str]:
     """Return a regular expression for each name."""
     return [f"{mark}^{re.escape(name)}$".replace(r"\_", "_").replace(r"\-", "-") for name in names]
 
 
 def _regex(shape: Shape) -> str:
+    shape = tuple(one for one, before in zip(shape, (None, *shape), strict=False) if (one, before) != (REST, REST))
     text = ""
     for at, segment in enumerate(shape):
         last = at == len(shape) - 1
         if isinstance(segment, Rest):
             # Behind the start or a dot; what follows, if anything, begins a segment.
-            text = text.removesuffix(r"\.") + r"(?:\..*)?" if last and at else text + (".*" if last else r"(?:.*\.)?")
+            behind = text.endswith(r"\.")
+            text = text.removesuffix(r"\.") + r"(?:\..*)?" if last and behind else text + _free(last)
         else:
             text += _segment(segment) + ("" if last else r"\.")
     return f"^{text}$"
+
+
+def _free(last: bool) -> str:
+    return ".*" if last else r"(?:.*\.)?"
 
 
 def _segment(segment: Segment) -> str:
