@@ -11,7 +11,7 @@ import json
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import chain
@@ -113,6 +113,11 @@ def table(results: Iterable[tuple[Model, bool, Rehearsed]]) -> dict[str, dict[st
     return rows
 
 
+def written(chosen: Sequence[Model]) -> dict[str, dict[str, Any]]:
+    """Return the rows of some models, each built for every format."""
+    return table(chain(build(chosen), chain.from_iterable(build(drafts(chosen), other) for other in FORMATS[1:])))
+
+
 def render(rows: dict[str, dict[str, Any]], engine_version: str) -> str:
     """Return the table as it is stored: one line for each architecture's target and one for its draft."""
     lines = []
@@ -145,7 +150,7 @@ def main() -> int:
     parser.add_argument("architectures", nargs="*", help="only these, printed instead of written")
     chosen = parser.parse_args().architectures
     wanted = [model for model in models() if not chosen or model.arch in chosen]
-    rows = table(chain(build(wanted), chain.from_iterable(build(drafts(wanted), other) for other in FORMATS[1:])))
+    rows = written(wanted)
     text = render(rows, version("sglang"))
     if chosen:
         print(text, end="")

@@ -22,6 +22,7 @@ from qpolicy.lint.reporters.as_json import document, report
 from qpolicy.lint.reporters.checked import counted
 from qpolicy.lint.reporters.escape import escape
 from qpolicy.lint.reporters.paint import plain
+from qpolicy.sglang.architectures_table import OWNERS, engine_names
 from qpolicy.sglang.rehearse_job import Layer, Rehearsed
 from qpolicy.sglang.standin import Standing
 
@@ -89,22 +90,22 @@ def _lines(rehearsal: Rehearsal, full: bool) -> Iterator[str]:
     if standing.note:
         yield f"note: {standing.note}\n"
     if result.layers:
-        rows = [_row(rehearsal, layer) for layer in result.layers]
+        names = dict(engine_names(result.layers))
+        rows = [_row(rehearsal, layer, names[layer.path]) for layer in result.layers]
         yield laid_out(_cells(rows if full else fold(rows)))
     yield "\n"
     yield render([_checked(rehearsal)], paint=paint, width=width())
 
 
 def _checked(rehearsal: Rehearsal) -> Checked:
-    asked = sum(layer.asked for layer in rehearsal.result.layers)
-    return Checked(rehearsal.checkpoint, rehearsal.findings, asked)
+    owners = sum(layer.kind in OWNERS for layer in rehearsal.result.layers)
+    return Checked(rehearsal.checkpoint, rehearsal.findings, owners)
 
 
-def _row(rehearsal: Rehearsal, layer: Layer) -> Row:
+def _row(rehearsal: Rehearsal, layer: Layer, name: str) -> Row:
     decision = rehearsal.decision(layer)
     given = _BETWEEN.join((layer.method or layer.layer, layer.scheme, layer.kernel))
-    stored = "" if layer.name else layer.path
-    return Row(layer.name or layer.path, stored, layer.kind, _outcome(layer, decision), _by(decision), given)
+    return Row(name, name, layer.kind, _outcome(layer, decision), _by(decision), given)
 
 
 def _outcome(layer: Layer, decision: Decision | None) -> str:

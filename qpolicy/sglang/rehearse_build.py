@@ -53,8 +53,9 @@ def _rehearse(job: Job, folder: str, result: Rehearsed) -> None:
 
     if job.draft:
         _leave_traces_of_target(job, folder)
-    # Remote code is never run: SGLang has its own config classes for the models that it supports.
-    config = ModelConfig(folder, is_draft_model=job.draft, dtype="bfloat16", trust_remote_code=False)
+    # Remote code is never run: SGLang has its own config classes for most of the models that it supports.
+    _read_unknown_config_as_it_stands(folder)
+    config = ModelConfig(folder, is_draft_model=job.draft, dtype="auto", trust_remote_code=False)
     load = LoadConfig(load_format="safetensors", draft_model_idx=job.draft_index)
     model_class, result.architecture = get_model_architecture(config)
     result.model = model_class.__name__
@@ -85,6 +86,15 @@ def _leave_traces_of_target(job: Job, folder: str) -> None:
     """
     with contextlib.suppress(Exception):
         _rehearse(replace(job, draft=False, draft_index=None, tensors=()), folder, Rehearsed())
+
+
+def _read_unknown_config_as_it_stands(folder: str) -> None:
+    """Let a config whose class only its checkpoint's remote code has be read as plain attributes."""
+    from transformers import CONFIG_MAPPING, AutoConfig, PretrainedConfig  # noqa: PLC0415
+
+    kind = json.loads(Path(folder, "config.json").read_text(encoding="utf-8")).get("model_type")
+    if isinstance(kind, str) and kind not in CONFIG_MAPPING:
+        AutoConfig.register(kind, type("AsItStands", (PretrainedConfig,), {"model_type": kind}))
 
 
 @contextmanager

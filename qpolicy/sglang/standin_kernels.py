@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 KERNELS = "sgl_kernel"
-STANDS = ("sgl_kernel", "deep_gemm", "quack", "cutlass", "cuda")
+STANDS = ("sgl_kernel", "deep_gemm", "quack", "cutlass", "cuda", "bitsandbytes")
 """Packages of kernels, which build no layer but are imported by the files that do."""
 
 _ANSWERS = {"deep_gemm.get_num_sms": 132}
@@ -49,6 +49,12 @@ class Kernel:
     def __getitem__(self, _item: Any) -> Kernel:
         return self
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Kernel) and other.__name__ == self.__name__
+
+    def __hash__(self) -> int:
+        return hash(self.__name__)
+
     def _self(self, _other: Any = None) -> Kernel:
         return self
 
@@ -63,6 +69,7 @@ class Kernel:
 class _Package(types.ModuleType):
     def __init__(self, name: str) -> None:
         super().__init__(name)
+        self.__version__ = "999"
         self.__path__: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
