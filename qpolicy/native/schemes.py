@@ -46,9 +46,14 @@ class Targets:
         self.pairs = tuple(pairs.values())
         items = [item for item, _ in self.pairs]
         self.index = EntryIndex(items, record.target_clauses)
-        self.as_listed = EntryIndex(items, record.clauses)
+        self._clauses = record.clauses
         self._by_class: dict[str, Choice | None] = {}
         self._exact = record.class_match == "exact"
+
+    @cached_property
+    def as_listed(self) -> EntryIndex:
+        """The targets compared as the entries of the list are, which few readings do."""
+        return EntryIndex([item for item, _ in self.pairs], self._clauses)
 
     @cached_property
     def positive(self) -> PositiveMap:

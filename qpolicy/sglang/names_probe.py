@@ -1,4 +1,4 @@
-"""Made-up stored tensors for a model's layers: what ``load_weights`` does with them says what they are called on disk."""
+"""Made-up stored tensors for a model's layers; what ``load_weights`` does with them tells their names on disk."""
 
 from __future__ import annotations
 
