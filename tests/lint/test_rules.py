@@ -95,7 +95,15 @@ def test_qp202_packed_weights_for_a_plain_layer(tmp_path: Path) -> None:
 def test_qp203_rules_that_split_a_fused_layer(tmp_path: Path) -> None:
     (finding,) = check(tmp_path, "**.q_proj: unquantized", q_proj="plain")["QP203"]
     assert (finding.file, finding.line) == ("test.qpolicy", 2)
-    assert "qkv_proj" in finding.message
+    assert f"target layer {A}.qkv_proj is one layer in the engine but" in finding.message
+    assert finding.fix is not None
+    assert finding.fix.startswith(f"requantize {A}.qkv_proj")
+
+
+def test_qp203_proposes_what_is_stored(tmp_path: Path) -> None:
+    (finding,) = check(tmp_path, "**.q_proj: unquantized")["QP203"]
+    assert finding.fix == f"{A}.qkv_proj: quantized"
+    assert not check(tmp_path / "mended", finding.fix)
 
 
 def test_qp204_the_policy_refuses(tmp_path: Path) -> None:

@@ -16,18 +16,21 @@ def half_excluded(view: View, code: Code, *, experts: bool) -> Iterator[Finding]
         if layer.decision.problem != "half-excluded" or (layer.ask.kind == "moe") != experts:
             continue
         yield code.finding(
-            f"{layer.who} layer {layer.called} {_reason(layer)}. On disk {evidence(layer.ask.modules)}",
+            f"{layer.who} layer {layer.called} {reason_of(layer)}. On disk {evidence(layer.ask.modules)}",
             modules=layer.modules,
             file=view.list_file,
-            fix=_fix(layer.ask.stored, len(layer.on_disk(True)), len(layer.on_disk(False))),
+            fix=fix_as_stored(layer),
         )
 
 
-def _reason(layer: Layer) -> str:
+def reason_of(layer: Layer) -> str:
+    """Return why a layer's decision is an error, as the rest of a sentence that begins with the layer's name."""
     return layer.decision.reason.removeprefix(f"{layer.decision.module} ")
 
 
-def _fix(stored: str, packed: int, plain: int) -> str:
-    if packed and plain:
+def fix_as_stored(layer: Layer) -> str:
+    """Return the rule that decides all of a layer as its tensors say, or what to do where they disagree themselves."""
+    stored, packed = layer.ask.stored, layer.on_disk(True)
+    if packed and layer.on_disk(False):
         return f"requantize {stored} so that all of its members are stored alike; no engine can build it as it is"
     return f"{stored}: {'quantized' if packed else 'unquantized'}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from qpolicy.lint.check import Check, Code, Example, Page
 from qpolicy.lint.finding import Finding
+from qpolicy.lint.rules.half_excluded import fix_as_stored, reason_of
 from qpolicy.lint.view import View
 
 _CHECKPOINT = """\
@@ -36,8 +37,8 @@ def find(view: View) -> Iterator[Finding]:
     for layer in view.layers:
         if layer.decision.problem != "disagree":
             continue
-        fix = f"{layer.ask.stored}: unquantized"
-        message = f"{layer.who} layer {layer.called}: {layer.decision.reason}"
+        fix = fix_as_stored(layer)
+        message = f"{layer.who} layer {layer.called} {reason_of(layer)}"
         rule = layer.decision.rule
         if rule is None:
             yield CODE.finding(message, modules=layer.modules, file=view.list_file, fix=fix)
