@@ -25,7 +25,7 @@ COMMANDS: dict[str, str] = {
     "coverage": "Say how much of a checkpoint a policy decides.",
     "fmt": "Format policy files.",
     "rule": "Print the page of a finding.",
-    "sglang": "Look into the installed SGLang: rehearse how it loads a checkpoint.",
+    "sglang": "Rehearse how the installed SGLang loads a checkpoint.",
     "completion": "Make a shell complete these commands.",
 }
 """Each command with its line in the list; its module in this package has the same name and holds ``command``."""

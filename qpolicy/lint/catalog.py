@@ -15,6 +15,7 @@ from types import MappingProxyType
 from qpolicy.lang.codes import CODES as SYNTAX
 from qpolicy.lint import rules
 from qpolicy.lint.check import Code
+from qpolicy.lint.rehearsal import CODES as REHEARSED
 from qpolicy.lint.syntax import syntax_code
 
 _MODULES = {
@@ -39,9 +40,10 @@ NAMES: Mapping[str, str] = MappingProxyType(
 
 def code_of(text: str) -> str | None:
     """Return the code that a text names, by itself or by its name; None when there is no such code."""
-    if text in NAMES:
+    if text in NAMES or text in REHEARSED:
         return text
-    return next((code for code, name in NAMES.items() if name == text), None)
+    named = {**NAMES, **{code.code: code.name for code in REHEARSED.values()}}
+    return next((code for code, name in named.items() if name == text), None)
 
 
 @cache
@@ -53,6 +55,8 @@ def described(code: str) -> Code:
     """
     if code in SYNTAX_CODES:
         return syntax_code(code)
+    if code in REHEARSED:
+        return REHEARSED[code]
     found = import_module(f"{rules.__name__}.{_MODULES[code]}").CODE
     assert isinstance(found, Code)
     return found
