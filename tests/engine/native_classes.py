@@ -140,6 +140,8 @@ def _draw(random: Random, comparison: Comparison) -> Pair:
             return Pair(entries, name, kind, pair.packed, pair.mapper)
         if pair.kind == "linear" and random.random() < 0.06:
             return replace(pair, **_halves(random, pair.name))
+        if pair.kind == "linear" and random.random() < 0.05:
+            return replace(pair, **_tail(random, pair.name))
         if pair.kind in comparison.kinds:
             return pair
 
@@ -149,6 +151,13 @@ def _halves(random: Random, name: str) -> dict[str, Any]:
     inside = f"{name.rpartition('.')[0]}.gate_up_proj.base_layer"
     halves = [inside.replace("gate_up_proj", half) for half in ("gate_proj", "up_proj")]
     return {"name": inside, "entries": tuple(random.sample(halves, random.randint(1, 2)))}
+
+
+def _tail(random: Random, name: str) -> dict[str, Any]:
+    """Draw a projection of latent attention, and an entry that names one in another layer."""
+    leaves = ("q_a_proj", "q_b_proj", "kv_a_proj_with_mqa", "kv_b_proj", "fused_qkv_a_proj_with_mqa")
+    entry = f"model.layers.9.self_attn.{random.choice(leaves)}"
+    return {"name": f"{name.rpartition('.')[0]}.{random.choice(leaves)}", "entries": (entry,)}
 
 
 def _real(engine: Any, comparison: Comparison, pair: Pair, config: Config, layers: Mapping[str, Any]) -> str:
@@ -186,7 +195,35 @@ def _count(tally: Tally, pair: Pair, reading: Reading, found: str) -> None:
     tally.counts.update(("pairs", pair.kind, found, "mapped" if pair.mapper else "plain"))
     tally.counts.update([listed.step] * bool(listed.step))
     tally.counts.update(["matched"] * bool(listed.excluded or listed.error or found == REFUSED))
-    tally.counts.update(operator for entry in listed.entries for operator in reading.operators(entry))
+    tally.counts.update(
+        operator
+        for entry in listed.entries
+        for operator in reading.operators(entry)
+        if _took_part(operator, listed.step, entry.text, pair)
+    )
+
+
+def _took_part(operator: str, step: str, text: str, pair: Pair) -> bool:
+    """Tell whether an operator made an entry fit, for those of which a reading has several side by side."""
+    if operator not in _PATTERNS:
+        return step != "own-by-pattern"
+    if step != "own-by-pattern" or pair.mapper is not None:
+        return False
+    try:
+        return _PATTERNS[operator](text, pair.name)
+    except (re.error, FutureWarning):
+        return False
+
+
+def _wide(text: str, part: str) -> bool:
+    return re.fullmatch(text.replace(".", r"\.").replace("*", ".*"), part) is not None
+
+
+_PATTERNS: dict[str, Callable[[str, str], bool]] = {
+    "wildcard": _wide,
+    "wildcard-segment": lambda text, name: any(_wide(text, part) for part in name.split(".")),
+    "tail": lambda text, name: text.rpartition(".")[2] in name.rpartition(".")[2] and not _wide(text, name),
+}
 
 
 def _layer(engine: Any, kind: str) -> Any:
