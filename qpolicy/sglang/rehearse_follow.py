@@ -180,22 +180,19 @@ def _conclude(model: Any, before: dict[str, Any], feed: _Feed, result: Rehearsed
         result.skipped = [name for name, _, _ in feed.headers if name not in landed and name not in feed.failed]
 
 
-class _Here(concurrent.futures.Executor):
-    """Runs what is submitted at once, in this thread: watching does not reach into others."""
-
-    def __init__(self, *_args: Any, **_options: Any) -> None: ...
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[Any]:
-        future: concurrent.futures.Future[Any] = concurrent.futures.Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
+def _here(_pool: Any, fn: Callable[..., Any], /, *args: Any, **options: Any) -> concurrent.futures.Future[Any]:
+    """Run what is submitted to a pool at once, in this thread: watching does not reach into others."""
+    future: concurrent.futures.Future[Any] = concurrent.futures.Future()
+    future.set_result(fn(*args, **options))
+    return future
 
 
 @contextmanager
 def _no_threads() -> Iterator[None]:
-    original = concurrent.futures.ThreadPoolExecutor
-    concurrent.futures.ThreadPoolExecutor = _Here  # type: ignore[misc, assignment]
+    pool: Any = concurrent.futures.ThreadPoolExecutor
+    original = pool.submit
+    pool.submit = _here
     try:
         yield
     finally:
-        concurrent.futures.ThreadPoolExecutor = original  # type: ignore[misc]
+        pool.submit = original
