@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -90,11 +91,12 @@ def _leave_traces_of_target(job: Job, folder: str) -> None:
 
 def _read_unknown_config_as_it_stands(folder: str) -> None:
     """Let a config whose class only its checkpoint's remote code has be read as plain attributes."""
-    from transformers import CONFIG_MAPPING, AutoConfig, PretrainedConfig  # noqa: PLC0415
-
+    transformers = import_module("transformers")
     kind = json.loads(Path(folder, "config.json").read_text(encoding="utf-8")).get("model_type")
-    if isinstance(kind, str) and kind not in CONFIG_MAPPING:
-        AutoConfig.register(kind, type("AsItStands", (PretrainedConfig,), {"model_type": kind}))
+    if isinstance(kind, str) and kind not in transformers.CONFIG_MAPPING:
+        transformers.AutoConfig.register(
+            kind, type("AsItStands", (transformers.PretrainedConfig,), {"model_type": kind})
+        )
 
 
 @contextmanager
