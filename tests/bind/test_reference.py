@@ -96,7 +96,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> qpolicy.Checkpoint:
 
 
 @given(text=policies, draft=st.booleans())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_both_find_the_same_rule_for_every_member(checkpoint: qpolicy.Checkpoint, text: str, draft: bool) -> None:
     policy = qpolicy.parse(text)
     matcher = policy.bind(checkpoint, draft=draft)
