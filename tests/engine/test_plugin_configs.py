@@ -52,6 +52,11 @@ def test_unquantized_never_asks_the_class(studies: Studies, name: str, kind: str
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_native_is_what_the_class_answers(studies: Studies, name: str, kind: str) -> None:
     own, native = studies[name][kind]["own"], studies[name][kind]["native"]
+    if (name, kind) == ("W8A8Int8Config", "moe"):
+        # The class answers an excluded experts layer with a linear layer's method, which SGLang then cannot build.
+        assert own["method"] == "UnquantizedLinearMethod"
+        assert "cannot build an excluded moe layer" in native["error"]
+        return
     assert native["asked"] >= 1
     if "error" in own:
         assert native["error"].startswith(f"PolicyStop: qpolicy: {LAYERS[kind]} (")

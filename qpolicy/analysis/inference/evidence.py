@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from qpolicy.bind import Ask, Decision, Matcher, Policy, askers, asks, no_policy
+from qpolicy.bind.unasked import built_unasked
 from qpolicy.checkpoint import Checkpoint, StoredModule
 from qpolicy.errors import NothingToCheckError, QPolicyError
 
@@ -76,10 +77,12 @@ def from_list(checkpoint: Checkpoint, engine: str) -> Evidence:
         raise NothingToCheckError(f"{checkpoint.path}: no quantization config here, so there is no list to start from")
     states: dict[str, State] = {}
     asked: dict[str, StoredModule] = {}
-    for _, ask, decision in decided(no_policy(), checkpoint, engine):
+    for matcher, ask, decision in decided(no_policy(), checkpoint, engine):
         asked |= {module.name: module for module in ask.modules}
         if decision.outcome in ("unquantized", "quantized"):
-            answer = _state(decision.outcome == "quantized")
+            # What is built without asking is plain, whatever the list would have answered.
+            unasked = built_unasked(matcher.binding.world, ask.stored)
+            answer = _state(decision.outcome == "quantized" and not unasked)
             states = {module.name: answer for module in ask.modules} | states  # the target's answer for a shared head
     if not asked:
         raise NothingToCheckError(f"{checkpoint.path}: no safetensors file here holds a layer to ask the list about")
