@@ -80,9 +80,7 @@ def from_list(checkpoint: Checkpoint, engine: str) -> Evidence:
     for matcher, ask, decision in decided(no_policy(), checkpoint, engine):
         asked |= {module.name: module for module in ask.modules}
         if decision.outcome in ("unquantized", "quantized"):
-            # What is built without asking is plain, whatever the list would have answered.
-            unasked = built_unasked(matcher.binding.world, ask.stored)
-            answer = _state(decision.outcome == "quantized" and not unasked)
+            answer = _state(decision.outcome == "quantized" and not _left_alone(matcher, ask))
             states = {module.name: answer for module in ask.modules} | states  # the target's answer for a shared head
     if not asked:
         raise NothingToCheckError(f"{checkpoint.path}: no safetensors file here holds a layer to ask the list about")
@@ -92,6 +90,12 @@ def from_list(checkpoint: Checkpoint, engine: str) -> Evidence:
             f"{checkpoint.path}: {where}: this list cannot be read as {engine} does; leave --from-list out"
         )
     return Evidence(states, _tables(asked.values()), len(asked) - len(states))
+
+
+def _left_alone(matcher: Matcher, ask: Ask) -> bool:
+    """Whether the list has no say in a layer: it is built without asking, or may be and is stored plain."""
+    unasked = built_unasked(matcher.binding.world, ask.stored)
+    return unasked or (unasked is None and not any(module.quantized for module in ask.modules))
 
 
 def _state(quantized: bool) -> State:
