@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 _SCALAR = torch.ops.aten._local_scalar_dense.default
 _EQUAL = torch.ops.aten.equal.default
@@ -68,15 +67,19 @@ class Watch(TorchDispatchMode):  # type: ignore[misc] # Any where PyTorch is not
             kwargs = {**kwargs, "device": torch.device("meta")}
         written = [args[place] for place in _written(func) if place < len(args)]
         result = func(*args, **kwargs)
-        inputs = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
-        origins = frozenset().union(*(self.origins(tensor) for tensor in inputs))
+        inputs = list(_tensors((*args, *kwargs.values())))
+        origins = self._origins_of(inputs)
         for target in written:
             self._write(func, target, inputs, origins)
         if origins and not written:
-            for leaf in tree_leaves(result):
-                if isinstance(leaf, torch.Tensor) and _storage(leaf) not in self._of_storage:
-                    self._remember(leaf, origins)
+            for tensor in _tensors((result,)):
+                if _storage(tensor) not in self._of_storage:
+                    self._remember(tensor, origins)
         return result
+
+    def _origins_of(self, tensors: Iterable[Any]) -> frozenset[str]:
+        every = [origins for tensor in tensors if (origins := self.origins(tensor))]
+        return every[0] if len(every) == 1 else frozenset().union(*every)
 
     def _answer(self, func: Any, args: Any) -> Any:
         """Answer for a number that a tensor without data does not have; what is filled with it came from there."""
@@ -108,6 +111,15 @@ class Watch(TorchDispatchMode):  # type: ignore[misc] # Any where PyTorch is not
     def _remember(self, tensor: Any, origins: frozenset[str]) -> None:
         self._alive.append(tensor)  # a freed storage's address would be given to the next one
         self._origins[_storage(tensor)] = origins
+
+
+def _tensors(values: Iterable[Any]) -> Iterator[Any]:
+    """Iterate over the tensors among values and in lists of them, as operations take and give them."""
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from _tensors(value)
 
 
 def _storage(tensor: Any) -> int:

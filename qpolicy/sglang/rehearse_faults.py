@@ -99,7 +99,9 @@ def _skipped(result: Rehearsed, checkpoint: Checkpoint, draft: bool) -> Iterator
     own = [
         name
         for name in result.skipped
-        if not name.endswith(_OPTIONAL) and (not embedded or checkpoint.is_draft_name(name) == draft)
+        if not name.endswith(_OPTIONAL)
+        and (not embedded or checkpoint.is_draft_name(name) == draft)
+        and not (draft and _is_shared(checkpoint, name))
     ]
     groups: dict[str, list[str]] = {}
     for name in own:
@@ -107,6 +109,12 @@ def _skipped(result: Rehearsed, checkpoint: Checkpoint, draft: bool) -> Iterator
     for name, tensors in groups.items():
         message = f"SGLang passes over the stored {name}: no parameter takes it, and it says nothing"
         yield Fault("QP402", "warning", message, _modules(tensors))
+
+
+def _is_shared(checkpoint: Checkpoint, tensor: str) -> bool:
+    """Whether a draft is given this by its target, also where the checkpoint holds a copy for the draft."""
+    module = checkpoint.modules.get(tensor.rpartition(".")[0])
+    return module is not None and module.kind in ("lm_head", "embedding")
 
 
 def _modules(tensors: Iterable[str]) -> tuple[str, ...]:

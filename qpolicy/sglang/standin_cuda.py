@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from qpolicy.sglang.standin import Device
 
 
+_PLAIN = frozenset({torch.Tensor, torch.nn.Parameter, int, float, bool, type(None)})
+"""Types of arguments that never name a device; a model is loaded in hundreds of thousands of calls."""
+
+
 class Nothing:
     """Stands for a stream or an event: can be entered, and does nothing when called upon."""
 
@@ -35,14 +39,14 @@ class OffDevice(TorchFunctionMode):  # type: ignore[misc] # Any where PyTorch is
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Replace the device of a call."""
-        kwargs = dict(kwargs or {})
         if func is torch.Tensor.cuda:
             return args[0]
-        if _on_gpu(kwargs.get("device")):
+        if kwargs and _on_gpu(kwargs.get("device")):
+            kwargs = dict(kwargs)
             kwargs["device"] = "meta" if getattr(func, "__name__", "").startswith("empty") else "cpu"
-        if any(_names_gpu(one) for one in args):
+        if not _PLAIN.issuperset(map(type, args)) and any(_names_gpu(one) for one in args):
             args = tuple("cpu" if _names_gpu(one) else one for one in args)
-        return func(*args, **kwargs)
+        return func(*args, **(kwargs or {}))
 
 
 def start(device: Device) -> None:
