@@ -68,14 +68,8 @@ otherwise: native
 
 def test_the_forgotten_head_by_the_list() -> None:
     learned = infer(opened(NEXT), listed=True)
-    assert rules(learned) == [
-        "lm_head: unquantized",
-        "@routers: unquantized",
-        "**.self_attn.**: unquantized",
-        "**.mlp.shared_expert.**: unquantized",
-        "model.layers.0.linear_attn.**: unquantized",
-        "otherwise: quantized",
-    ]
+    # The list covers neither the head's experts, which SGLang then builds packed, nor mtp.fc, which it never asks about.
+    assert rules(learned) == ["**.mlp.experts: quantized", "otherwise: unquantized"]
     assert "from the list, as sglang reads it" in learned.text
 
 
