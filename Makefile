@@ -20,9 +20,9 @@ demo: $(VENV)/.core
 test: lint $(VENV)/.engine
 	QPOLICY_REQUIRE_ENGINE=1 $(BIN)/python -m pytest -n 2
 
-## unit: the tests that need no engine
+## unit: the tests that need no engine and no files from elsewhere
 unit: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 -m "not engine"
+	$(BIN)/python -m pytest -n 2 -m "not engine and not corpus"
 
 ## lint: style, types and the layering of the rooms
 lint: $(VENV)/.dev

