@@ -68,7 +68,8 @@ otherwise: native
 
 def test_the_forgotten_head_by_the_list() -> None:
     learned = infer(opened(NEXT), listed=True)
-    # The list covers neither the head's experts, which SGLang then builds packed, nor mtp.fc, which it never asks about.
+    # The list covers neither the head's experts, which SGLang then builds packed, nor mtp.fc, which SGLang never asks
+    # about.
     assert rules(learned) == ["**.mlp.experts: quantized", "otherwise: unquantized"]
     assert "from the list, as sglang reads it" in learned.text
 
