@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from qpolicy.bind.architectures import Architecture, architecture
+from qpolicy.bind.consulted import consulted
 from qpolicy.bind.names import DraftRow, draft_row
 from qpolicy.bind.stored import StoredIndex
 from qpolicy.checkpoint import FUSED, Checkpoint
@@ -56,11 +57,17 @@ class World:
         return StoredIndex(self.checkpoint, self.packed)
 
     @cached_property
+    def consulted(self) -> Checkpoint | None:
+        """The checkpoint with the quantization config that this engine reads, where it has several."""
+        return None if self.checkpoint is None else consulted(self.checkpoint, self.engine)
+
+    @cached_property
     def config(self) -> NativeConfig | None:
-        """The checkpoint's quantization config, or None when it has none."""
-        if self.checkpoint is None or self.checkpoint.quantization is None:
+        """The quantization config that the engine reads, or None when the checkpoint has none."""
+        found = self.consulted
+        if found is None or found.quantization is None:
             return None
-        return read_config(self.checkpoint.quantization, self.checkpoint.quantization_file or "quantization_config")
+        return read_config(found.quantization, found.quantization_file or "quantization_config")
 
     @cached_property
     def row(self) -> DraftRow | None:

@@ -19,7 +19,8 @@ from qpolicy.checkpoint.tensor import Problem
 
 CONFIG_FILE = "config.json"
 MISTRAL_FILE = "params.json"
-_SIDECARS = ("hf_quant_config.json", "quantize_config.json", "quant_config.json", MISTRAL_FILE)
+MODELSLIM_FILE = "quant_model_description.json"
+_SIDECARS = ("hf_quant_config.json", "quantize_config.json", "quant_config.json", MODELSLIM_FILE, MISTRAL_FILE)
 
 
 class Place(NamedTuple):
@@ -49,13 +50,14 @@ PLACES = (
     Place("hf_quant_config.json", ""),  # ModelOpt's flat form, for diffusers
     Place("quantize_config.json", ""),  # AutoGPTQ, GPTQModel
     Place("quant_config.json", ""),  # AutoAWQ before 0.1.8
+    Place(MODELSLIM_FILE, ""),  # ModelSlim
     Place(CONFIG_FILE, "quantization"),  # MLX
     Place(MISTRAL_FILE, "quantization"),  # Mistral's own format
     Place(CONFIG_FILE, ""),  # a file that holds nothing but the description
 )
 """Every place, the one that counts first."""
 
-_WHOLE_FILE_MARKS = ("quant_method", "quant_algo", "quantized_layers", "bits", "w_bit")
+_WHOLE_FILE_MARKS = ("quant_method", "quant_algo", "quantized_layers", "bits", "w_bit", "model_quant_type")
 
 _TEXT_CONFIGS = ("thinker_config", "llm_config", "language_config", "text_config")
 """Names of the nested config of the language model, as SGLang 0.5.23 ranks them.

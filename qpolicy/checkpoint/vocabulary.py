@@ -23,6 +23,13 @@ Signature: TypeAlias = tuple[tuple[str, str | None, int | None], ...]
 """A module's tensors without their sizes: own name, dtype, number of dimensions."""
 
 _SHOWN = 3
+_MARKS = (
+    ("quant_algo", "modelopt"),
+    ("quantized_layers", "modelopt"),
+    ("qformat_weight", "fp8"),
+    ("model_quant_type", "modelslim"),
+)
+"""Keys that tell the format of a quantization config that names no method."""
 
 
 class Verdict(NamedTuple):
@@ -79,8 +86,7 @@ def format_of(quantization: Mapping[str, Any] | None) -> str:
     if isinstance(method, str):
         lower = method.lower()
         return next((key for key, words in vocabularies().items() if lower in words.methods), UNKNOWN)
-    marks = (("quant_algo", "modelopt"), ("quantized_layers", "modelopt"), ("qformat_weight", "fp8"))
-    by_mark = next((key for mark, key in marks if mark in quantization), None)
+    by_mark = next((key for mark, key in _MARKS if mark in quantization), None)
     return by_mark or _without_method(quantization)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from qpolicy.analysis.exporting import SLOTS, Exported, export
+from qpolicy.bind.consulted import consulted
 from qpolicy.checkpoint import Checkpoint
 from qpolicy.cli import options
 from qpolicy.cli.asking import opened
@@ -45,6 +46,7 @@ def command(
     --write exchanges nothing but the list: every other character of the config file stays as it is.
     """
     found, loaded = opened(checkpoint, policy)
+    found = consulted(found, engine)
     with progress(f"exporting {checkpoint}"):
         exported = export(found, loaded, dialect, engine=engine)
     if write:

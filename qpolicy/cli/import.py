@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from qpolicy.analysis.importing import Imported, import_config, import_list
+from qpolicy.bind.consulted import with_config
 from qpolicy.checkpoint import Checkpoint, open_checkpoint, quantization_in
 from qpolicy.cli import options
 from qpolicy.cli.failure import CLEAN, FOUND
@@ -52,9 +52,8 @@ def _imported(config: str, checkpoint: str | None, engine: str, output: str) -> 
     where, quantization = _read(config)
     if checkpoint is None:
         return import_config(quantization, engine=engine, name=name, where=where)
-    found = open_checkpoint(checkpoint)
-    configs = replace(found.configs, quantization=quantization, quantization_file=where)
-    return import_list(replace(found, configs=configs), engine=engine, name=name)
+    found = with_config(open_checkpoint(checkpoint), quantization, where)
+    return import_list(found, engine=engine, name=name)
 
 
 def _read(config: str) -> tuple[str, dict[str, object]]:

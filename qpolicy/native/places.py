@@ -7,6 +7,7 @@ from typing import Any
 
 from qpolicy.native.config import read_config
 
+_BESIDE = ("hf_quant_config.json", "quant_model_description.json")
 _OWN = ("quantization_config", "text config's quantization_config", "compression_config")
 _CACHE = ("kv_cache_quant_algo", "kv_cache_scheme")
 
@@ -30,7 +31,7 @@ def consulted_place(places: Mapping[str, Mapping[str, Any]]) -> str | None:
         NativeConfigError: The config in ``config.json`` is malformed.
     """
     own = next((place for place in (f"config.json: {key}" for key in _OWN) if place in places), None)
-    beside = next((place for place in places if place.partition(":")[0] == "hf_quant_config.json"), None)
+    beside = next((place for place in places if place.partition(":")[0] in _BESIDE), None)
     if own is None:
         return beside if beside is None or _is_seen(places[beside], beside) else None
     return beside if _is_passed_over(places[own], own) else own

@@ -34,6 +34,10 @@ def test_no_config_files(tmp_path):
         ({"hf_quant_config": {"quant_method": "modelopt"}}, "hf_quant_config.json"),
         ({"quantize_config": {"bits": 4, "desc_act": True}}, "quantize_config.json"),
         ({"quant_config": {"w_bit": 4}}, "quant_config.json"),
+        (
+            {"quant_model_description": {"model_quant_type": "W8A8", "lm_head.weight": "FLOAT"}},
+            "quant_model_description.json",
+        ),
         ({"config": {"quantization": {"bits": 4, "group_size": 64}}}, "config.json: quantization"),
         ({"params": {"quantization": {"qformat_weight": "fp8_e4m3"}}}, "params.json: quantization"),
         ({"config": {"quant_method": "gptq", "bits": 4}}, "config.json"),

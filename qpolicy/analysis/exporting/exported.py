@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from qpolicy.analysis.exporting.choose import choose
@@ -17,6 +17,7 @@ from qpolicy.analysis.inference.cover import cover
 from qpolicy.analysis.inference.refused import Refused
 from qpolicy.analysis.inference.shapes import Shape
 from qpolicy.bind import Policy, World
+from qpolicy.bind.consulted import consulted, with_config
 from qpolicy.checkpoint import Checkpoint
 from qpolicy.errors import QPolicyError
 from qpolicy.native import Answer, read_config
@@ -98,6 +99,7 @@ def export(checkpoint: Checkpoint, policy: Policy | None, dialect: str, *, engin
         QPolicyError: The dialect cannot be written, or how the engine reads it is not known.
     """
     slot = _slot(dialect)
+    checkpoint = consulted(checkpoint, engine)
     base, own = _base(checkpoint, slot, dialect)
     config = read_config(base)
     record = find_record(dialect, engine, config.variant)
@@ -137,8 +139,7 @@ def _base(checkpoint: Checkpoint, slot: Slot, dialect: str) -> tuple[Mapping[str
 
 
 def _with(checkpoint: Checkpoint, quantization: Mapping[str, Any]) -> Checkpoint:
-    configs = replace(checkpoint.configs, quantization=quantization, quantization_file="the exported list")
-    return replace(checkpoint, configs=configs)
+    return with_config(checkpoint, quantization, "the exported list")
 
 
 def _outcomes(checkpoint: Checkpoint, engine: str) -> Answers:

@@ -44,10 +44,15 @@ def find(view: View) -> Iterator[Finding]:
     world = view.matchers[0].binding.world
     if world.config is None or not view.consults_list:
         return
-    counts = view.checkpoint.quantization_file
     for place, other in view.checkpoint.configs.quantization_places.items():
-        if place != counts:
+        if place != _counting(view):
             yield from _compared(view, world.config, place, other)
+
+
+def _counting(view: View) -> str | None:
+    """Return the file and key of the config that the engine reads."""
+    checkpoint = view.matchers[0].binding.world.consulted
+    return None if checkpoint is None else checkpoint.quantization_file
 
 
 def _compared(view: View, config: NativeConfig, place: str, other: Mapping[str, Any]) -> Iterator[Finding]:
@@ -56,8 +61,9 @@ def _compared(view: View, config: NativeConfig, place: str, other: Mapping[str, 
     except QPolicyError as error:
         yield _finding(view, place, f"cannot be read: {error}", ())
         return
+    counts = _counting(view)
     mine, theirs = (dict.fromkeys(entry.text for entry in one.entries) for one in (config, second))
-    only = [f"'{text}' only in {view.checkpoint.quantization_file}" for text in mine if text not in theirs]
+    only = [f"'{text}' only in {counts}" for text in mine if text not in theirs]
     only += [f"'{text}' only in {place}" for text in theirs if text not in mine]
     if only and config.dialect == second.dialect:
         modules = _differing(view, config, second)
@@ -78,7 +84,7 @@ def _differing(view: View, first: NativeConfig, second: NativeConfig) -> tuple[s
 
 def _finding(view: View, place: str, what: str, modules: tuple[str, ...]) -> Finding:
     return CODE.finding(
-        f"{view.checkpoint.quantization_file} counts, but {place} {what}",
+        f"{_counting(view)} counts, but {place} {what}",
         modules=modules,
         file=view.list_file,
         fix="write the same list in both places, or remove one of them",
