@@ -9,11 +9,11 @@ import click
 
 from qpolicy.analysis import Change, Comparison, Decider, Difference, compare
 from qpolicy.bind import BoundRule, Decision, Policy, load
+from qpolicy.bind.files import policy_path
 from qpolicy.checkpoint import open_checkpoint
 from qpolicy.cli import options
 from qpolicy.cli.asking import rule_json
 from qpolicy.cli.failure import CLEAN, FOUND
-from qpolicy.cli.policies import policy_path
 from qpolicy.cli.progress import progress
 from qpolicy.cli.terminal import say, write
 from qpolicy.lint.reporters.as_json import document

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from qpolicy.analysis.inference import Inferred, infer, infer_with_facts
+from qpolicy.bind.files import policy_beside
 from qpolicy.checkpoint import Checkpoint, open_checkpoint
 from qpolicy.cli import options
 from qpolicy.cli.failure import CLEAN, FOUND
-from qpolicy.cli.policies import beside
 from qpolicy.cli.progress import progress
 from qpolicy.cli.replacing import replace
 from qpolicy.cli.terminal import complain, say
@@ -63,7 +63,7 @@ def _target(checkpoint: Checkpoint, output: str | None) -> Path | None:
         return None
     if output is not None:
         return Path(output)
-    return beside(checkpoint) or checkpoint.path / DEFAULT_NAME
+    return policy_beside(checkpoint.path, by="--output") or checkpoint.path / DEFAULT_NAME
 
 
 def _learned(checkpoint: Checkpoint, engine: str, *, facts: bool, listed: bool, name: str) -> Inferred:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import click
 
+from qpolicy.bind.files import BUILTIN, policy_path
 from qpolicy.cli import options
 from qpolicy.cli.batch import run_batch
-from qpolicy.cli.policies import BUILTIN, policy_path
 from qpolicy.cli.replacing import replace
 from qpolicy.cli.settings import settings_near
 from qpolicy.cli.terminal import say

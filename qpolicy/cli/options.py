@@ -66,7 +66,7 @@ def policies(context: click.Context, parameter: click.Parameter, incomplete: str
     """Let the shell complete files, or complete the names of the shipped policies."""
     from click.shell_completion import CompletionItem  # noqa: PLC0415 - only completion needs it
 
-    from qpolicy.cli.policies import BUILTIN, builtin_policies  # noqa: PLC0415
+    from qpolicy.bind.files import BUILTIN, builtin_policies  # noqa: PLC0415
 
     shipped = [f"{BUILTIN}{name}" for name in builtin_policies()] if incomplete else []
     found = [CompletionItem(name) for name in shipped if name.startswith(incomplete)]

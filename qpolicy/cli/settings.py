@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from qpolicy.cli.policies import BUILTIN
+from qpolicy.bind.files import BUILTIN
 from qpolicy.errors import QPolicyError
 from qpolicy.lint.selection import Selection, prefixes
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from qpolicy.bind import Matcher, Policy, no_policy
+from qpolicy.bind.files import policy_path
 from qpolicy.checkpoint import FUSED, Checkpoint, open_checkpoint
 from qpolicy.cli import options
 from qpolicy.cli.failure import CLEAN, FOUND
-from qpolicy.cli.policies import named_policy, policy_for, policy_path
+from qpolicy.cli.policies import named_policy, policy_for
 from qpolicy.cli.progress import progress
 from qpolicy.cli.rehearsed import Rehearsal, as_json, as_text
 from qpolicy.cli.terminal import write

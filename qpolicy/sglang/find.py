@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qpolicy.bind import Policy, load
+from qpolicy.bind.files import policy_beside
+from qpolicy.errors import QPolicyError
 from qpolicy.sglang.hub import fetch
 from qpolicy.sglang.settings import FILE, Settings
 from qpolicy.sglang.stop import PolicyStop
@@ -69,8 +71,8 @@ def _remote(model: str, settings: Settings) -> None:
 
 
 def _beside(folder: Path) -> Policy | None:
-    files = sorted(folder.glob("*.qpolicy"))
-    if len(files) > 1:
-        names = ", ".join(path.name for path in files)
-        raise PolicyStop(f"{folder}: several policy files lie here ({names}); keep one, or name one in {FILE}")
-    return load(files[0]) if files else None
+    try:
+        path = policy_beside(folder, by=FILE)
+    except QPolicyError as error:
+        raise PolicyStop(str(error)) from error
+    return None if path is None else load(path)

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from enum import Enum
 
 from qpolicy.bind import Policy, load
+from qpolicy.bind.files import policy_path
 from qpolicy.errors import QPolicyError
-from qpolicy.resources import shipped
 from qpolicy.sglang.entry import MODE
 
 FILE = "QPOLICY_FILE"
-BUILTIN = "builtin:"
 
 
 class Mode(Enum):
@@ -50,22 +49,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         QPolicyError: A setting has no meaning, or the file cannot be read.
     """
     file = environment.get(FILE, "").strip()
-    return Settings(_mode(environment.get(MODE, "")), load(policy_path(file)) if file else None)
-
-
-def policy_path(given: str) -> str:
-    """Return the file that a setting names: a path, or ``builtin:NAME`` for a policy that is shipped with qpolicy.
-
-    Raises:
-        QPolicyError: No shipped policy has this name.
-    """
-    if not given.startswith(BUILTIN):
-        return given
-    known = {path.stem: path for path in sorted(shipped("policies").glob("*.qpolicy"))}
-    name = given.removeprefix(BUILTIN)
-    if name not in known:
-        raise QPolicyError(f"{FILE}={given}: qpolicy ships no policy of this name; there are: {', '.join(known)}")
-    return str(known[name])
+    return Settings(_mode(environment.get(MODE, "")), load(policy_path(file, by=FILE)) if file else None)
 
 
 def _mode(given: str) -> Mode:

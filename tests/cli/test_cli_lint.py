@@ -4,7 +4,7 @@ from pathlib import Path
 
 from commandline import policy, run
 
-from qpolicy.cli.policies import builtin_policies
+from qpolicy.bind.files import builtin_policies
 
 
 def test_good_policy(tmp_path: Path) -> None:

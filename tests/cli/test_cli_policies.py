@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from commandline import faulty, healthy, policy, run
 
-from qpolicy.cli.policies import builtin_policies
+from qpolicy.bind.files import builtin_policies
 
 COMMANDS = [
     ("check", ()),
