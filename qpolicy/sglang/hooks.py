@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from qpolicy.sglang import agree, report, sessions
+from qpolicy.sglang import agree, launches, report, sessions
 from qpolicy.sglang.building import building, current, logger
 from qpolicy.sglang.layers import config_for
 from qpolicy.sglang.own_class import session_of
@@ -70,6 +70,12 @@ def draft_config(original: Original, quant_config: Any) -> Any:
     if build is not None and build.session.replaces_nulling:
         return quant_config
     return original(quant_config)
+
+
+def check_arguments(original: Original, arguments: Any, *args: Any, **kwargs: Any) -> Any:
+    """Refuse to start processes that would build a model without asking its policy."""
+    launches.refuse(arguments, sessions.settings())
+    return original(arguments, *args, **kwargs)
 
 
 def update_from_disk(original: Original, updater: Any, *args: Any, **kwargs: Any) -> Any:

@@ -24,6 +24,11 @@ def configure(settings: Settings) -> None:
     _settings = settings
 
 
+def settings() -> Settings:
+    """Return the settings of this process."""
+    return _settings
+
+
 def start(model_config: Any, load_config: Any) -> Session | None:
     """Find the policy for a model anew, and bind it; None where there is none.
 
