@@ -1,69 +1,32 @@
-"""The reports for programs: JSON and SARIF fit their schemas, GitHub's annotations fit its limits."""
+"""The reports for programs: JSON fits its schema, GitHub's annotations fit its limits. SARIF has its own tests."""
 
 from __future__ import annotations
 
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
+import schemas
+from documents import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
+from random_findings import FINDINGS, TEXTS
 
 from qpolicy.lint.alone import lint_text
-from qpolicy.lint.catalog import NAMES
-from qpolicy.lint.finding import Finding, Related, Severity
-from qpolicy.lint.repair import Edit, Repair
+from qpolicy.lint.finding import Finding, Related
 from qpolicy.lint.reporters import Checked, render
 from qpolicy.lint.reporters.github import SHOWN
 from qpolicy.lint.selection import EVERYTHING
 
-ROOT = Path(__file__).parents[2]
-SCHEMAS = {
-    "json": ROOT / "docs" / "schema" / "findings-1.json",
-    "sarif": Path(__file__).with_name("sarif-2.1.0-subset.json"),
-}
 SHADOWED = (ROOT / "docs" / "examples" / "shadowed.qpolicy").read_text(encoding="utf-8")
-
-TEXTS = st.text(min_size=1, max_size=20)
-COUNTS = st.integers(1, 99)
-PLACES = st.one_of(st.none(), COUNTS)
-RELATED = st.builds(Related, TEXTS, TEXTS, COUNTS, COUNTS, COUNTS, COUNTS, st.just("excerpt"))
-REPAIRS = st.builds(Repair, st.tuples(st.builds(Edit, st.integers(0, 9), st.integers(9, 99), st.text())), st.booleans())
-SEVERITIES: st.SearchStrategy[Severity] = st.sampled_from(["error", "warning", "info"])
-FINDINGS = st.builds(
-    Finding,
-    code=st.sampled_from(sorted(NAMES)),
-    name=st.from_regex("[a-z-]+", fullmatch=True),
-    severity=SEVERITIES,
-    message=TEXTS,
-    modules=st.lists(TEXTS, max_size=3).map(tuple),
-    file=st.one_of(st.none(), TEXTS),
-    line=PLACES,
-    column=PLACES,
-    fix=st.one_of(st.none(), TEXTS),
-    end_line=PLACES,
-    end_column=PLACES,
-    related=st.lists(RELATED, max_size=2, unique=True).map(tuple),
-    repair=st.one_of(st.none(), REPAIRS),
-)
+SCHEMA = "findings-1.json"
 
 
-def validated(report: str, format_: str) -> Any:
-    schema = json.loads(SCHEMAS[format_].read_text(encoding="utf-8"))
-    Draft202012Validator.check_schema(schema)
-    document = json.loads(report)
-    Draft202012Validator(schema).validate(document)
-    return document
-
-
-@pytest.mark.parametrize("format_", sorted(SCHEMAS))
 @settings(max_examples=30, deadline=None)
 @given(st.lists(FINDINGS, max_size=3))
-def test_every_report_fits_its_schema(format_: str, findings: list[Finding]) -> None:
-    validated(render([Checked("a.qpolicy", tuple(findings))], format_), format_)
+def test_every_report_fits_its_schema(findings: list[Finding]) -> None:
+    schemas.of(SCHEMA).validate(json.loads(render([Checked("a.qpolicy", tuple(findings))], "json")))
 
 
 def shadowed() -> Checked:
@@ -76,45 +39,7 @@ def test_the_schema_of_findings_refuses_what_it_should() -> None:
     for key in document["findings"][0]:
         broken = {**document, "findings": [{k: v for k, v in document["findings"][0].items() if k != key}]}
         with pytest.raises(Exception, match="is a required property"):
-            validated(json.dumps(broken), "json")
-
-
-def test_sarif_points_at_rules_places_and_related_places() -> None:
-    (run,) = validated(render([shadowed()], "sarif"), "sarif")["runs"]
-    rules = run["tool"]["driver"]["rules"]
-    assert [rule["id"] for rule in rules] == list(NAMES)
-    assert all(rule["help"]["markdown"].startswith(f"# {rule['id']} ") for rule in rules)
-    dead = next(result for result in run["results"] if result["ruleId"] == "QP101")
-    assert rules[dead["ruleIndex"]]["id"] == "QP101"
-    (place,) = dead["locations"]
-    assert place["physicalLocation"]["artifactLocation"] == {"uri": "model.qpolicy"}
-    region = place["physicalLocation"]["region"]
-    assert (region["startLine"], region["startColumn"], region["endLine"], region["endColumn"]) == (7, 1, 7, 35)
-    (related,) = dead["relatedLocations"]
-    assert related["physicalLocation"]["region"]["startLine"] == 6
-
-
-def test_sarif_fixes_are_edits_of_the_text() -> None:
-    (run,) = validated(render([shadowed()], "sarif"), "sarif")["runs"]
-    inner = next(result for result in run["results"] if result["ruleId"] == "QP108")
-    (replacement,) = inner["fixes"][0]["artifactChanges"][0]["replacements"]
-    region = replacement["deletedRegion"]
-    assert SHADOWED[region["charOffset"] :][: region["charLength"]] == "lm_head, "
-    assert replacement["insertedContent"] == {"text": ""}
-
-
-@pytest.mark.parametrize(
-    ("file", "uri"),
-    [
-        ("a b/ü#?.qpolicy", "a%20b/%C3%BC%23%3F.qpolicy"),
-        ("/root/x.qpolicy", "file:///root/x.qpolicy"),
-        ("100%", "100%25"),
-    ],
-)
-def test_sarif_names_files_as_uris(file: str, uri: str) -> None:
-    finding = Finding("QP101", "dead-rule", "warning", "m", file=file)
-    (run,) = validated(render([Checked("x", (finding,))], "sarif"), "sarif")["runs"]
-    assert run["results"][0]["locations"][0]["physicalLocation"] == {"artifactLocation": {"uri": uri}}
+            schemas.of(SCHEMA).validate(broken)
 
 
 def test_github_annotations() -> None:

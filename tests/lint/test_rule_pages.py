@@ -5,38 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tiny_checkpoint import opened
+from page_findings import FILE, found, page_of
 
-import qpolicy
 from qpolicy.lang import Source, format_source
 from qpolicy.lint.alone import LOOKED_FOR as IN_POLICY
 from qpolicy.lint.alone import lint_text
 from qpolicy.lint.catalog import NAMES, SYNTAX_CODES, code_of, described, every_code
-from qpolicy.lint.check import Code, Example, Page
-from qpolicy.lint.finding import Finding
+from qpolicy.lint.check import Code
 from qpolicy.lint.fixing import is_mendable, mended
 from qpolicy.lint.pages import markdown
 from qpolicy.lint.rules.qp120_unused_suppression import CODE as UNUSED_SUPPRESSION
 from qpolicy.lint.run import LOOKED_FOR as IN_CHECKPOINT
-from qpolicy.lint.run import run_checks
 from qpolicy.lint.selection import EVERYTHING
 
-FILE = "model.qpolicy"
 EVERY = pytest.mark.parametrize("code", every_code(), ids=lambda code: code.code)
-
-
-def page_of(code: Code) -> Page:
-    assert code.page is not None
-    return code.page
-
-
-def found(example: Example, folder: Path) -> tuple[Finding, ...]:
-    """What an example holds: found in its policy alone, or with its checkpoint."""
-    if example.checkpoint is None:
-        assert example.policy is not None
-        return lint_text(example.policy, FILE, EVERYTHING).findings
-    policy = None if example.policy is None else qpolicy.parse(example.policy, filename=FILE)
-    return run_checks(opened(folder, example.checkpoint), policy, engine=example.engines).findings
 
 
 @EVERY

@@ -92,9 +92,10 @@ def _physical(
     file: str, line: int | None, column: int | None, end_line: int | None, end_column: int | None
 ) -> dict[str, object]:
     place: dict[str, object] = {"artifactLocation": {"uri": _uri(file)}}
+    if line is None:
+        return place
     numbers = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
-    region = dict(_known(numbers.items()))
-    return {**place, "region": region} if region else place
+    return {**place, "region": dict(_known(numbers.items()))}
 
 
 def _known(numbers: Iterable[tuple[str, int | None]]) -> Iterable[tuple[str, int]]:
