@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from qpolicy.native import refusals as refusals_of_dialects
 from qpolicy.native import startup
@@ -13,7 +13,8 @@ from qpolicy.native.index import Item
 from qpolicy.native.mapper import Mapper
 from qpolicy.native.records import First, Record
 
-Pairs = Sequence[tuple[Item, Group]]
+Pair: TypeAlias = tuple[Item, Group]
+Pairs: TypeAlias = Sequence[Pair]
 
 
 def items(config: NativeConfig, record: Record, mapper: Mapper | None) -> list[Item]:
@@ -54,7 +55,7 @@ def _keys(config: NativeConfig, record: Record) -> Sequence[str]:
     return tuple(key for key in keys if key in there)[:1]
 
 
-def targets(config: NativeConfig, record: Record, mapper: Mapper | None, kind: str) -> dict[str, tuple[Item, Group]]:
+def targets(config: NativeConfig, record: Record, mapper: Mapper | None) -> tuple[Pair, ...]:
     """Return the targets of all schemes in the order in which they are tried; a repeated one keeps its place."""
     found: dict[str, tuple[Item, Group]] = {}
     for group in config.groups:
@@ -63,7 +64,17 @@ def targets(config: NativeConfig, record: Record, mapper: Mapper | None, kind: s
                 found[renamed.text] = (renamed, group)
     if mapper is not None and config.dialect == "quark":
         _add_fused_attention(found)
-    return found if kind != "moe" else _with_added(found, record)
+    return tuple(found.values())
+
+
+def with_added(pairs: tuple[Pair, ...], record: Record) -> tuple[Pair, ...]:
+    """Return the targets for experts: a class's target stands for further classes as well."""
+    found = {item.text: (item, group) for item, group in pairs} if record.added_targets else {}
+    for target, added in record.added_targets.items():
+        if target in found and added[0] not in found:
+            item, group = found[target]
+            found.update({name: (Item(name, item.entry), group) for name in added})
+    return tuple(found.values()) or pairs
 
 
 def included(config: NativeConfig, record: Record) -> list[Item]:
@@ -110,14 +121,6 @@ _REWRITES: dict[str, Callable[[str], list[str]]] = {
     "with-and-without-model": _with_and_without_model,
     "without-language-model-too": _without_language_model_too,
 }
-
-
-def _with_added(found: dict[str, tuple[Item, Group]], record: Record) -> dict[str, tuple[Item, Group]]:
-    for target, added in record.added_targets.items():
-        if target in found and added[0] not in found:
-            item, group = found[target]
-            found.update({name: (Item(name, item.entry), group) for name in added})
-    return found
 
 
 def _add_fused_attention(found: dict[str, tuple[Item, Group]]) -> None:

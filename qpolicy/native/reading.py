@@ -68,8 +68,7 @@ class Reading:
         if record is not None:
             self._packed = {**(packed if record.declared else {}), **record.packed}
             self._lists = Lists.load(config, record, mapper)
-            pairs = {kind: prepare.targets(config, record, mapper, kind) for kind in record.kinds}
-            self._targets = {kind: Targets(found, record) for kind, found in pairs.items()}
+            self._targets = _targets(config, record, mapper)
 
     @cached_property
     def _empty(self) -> Lists:
@@ -252,6 +251,14 @@ def _unquantized(choice: Choice | None, listed: Verdict) -> str:
     if listed.excluded:
         return _excluded(listed)
     return choice.why if choice is not None and choice.group is None else "its scheme leaves the weights alone"
+
+
+def _targets(config: NativeConfig, record: Record, mapper: Mapper | None) -> dict[str, Targets]:
+    """Return the targets of each kind; kinds that have the same ones share them, for they may be ten thousands."""
+    common = Targets(prepare.targets(config, record, mapper), record)
+    added = prepare.with_added(common.pairs, record)
+    experts = common if len(added) == len(common.pairs) else Targets(added, record)
+    return {kind: experts if kind == "moe" else common for kind in record.kinds}
 
 
 def _excluded(listed: Verdict) -> str:

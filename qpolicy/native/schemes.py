@@ -7,7 +7,7 @@ next step decide.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -42,8 +42,8 @@ class Choice:
 class Targets:
     """The targets of all schemes in the order in which an engine tries them, with the scheme that each stands for."""
 
-    def __init__(self, pairs: Mapping[str, tuple[Item, Group]], record: Record) -> None:
-        self.pairs = tuple(pairs.values())
+    def __init__(self, pairs: tuple[tuple[Item, Group], ...], record: Record) -> None:
+        self.pairs = pairs
         items = [item for item, _ in self.pairs]
         self.index = EntryIndex(items, record.target_clauses)
         self._clauses = record.clauses
