@@ -33,7 +33,8 @@ def _made(layer: Any, method: Any) -> dict[str, Any]:
     stand_in._parameters = {}
     with torch.device("meta"):
         method.create_weights(layer=stand_in, **_sizes(stand_in), weight_loader=lambda *_: None)
-    return dict(stand_in._parameters)
+    # Some methods register a parameter that they have no use for as None.
+    return {own: value for own, value in stand_in._parameters.items() if value is not None}
 
 
 def _sizes(layer: Any) -> dict[str, Any]:
