@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from qpolicy.bind import Decision, Policy, askers, asks
+from qpolicy.bind import Decision, Policy, askers, asks, decision_of
 from qpolicy.checkpoint import Checkpoint
 
 
@@ -46,7 +46,7 @@ def changes(first: Policy, second: Policy, checkpoint: Checkpoint, *, engine: st
 def _changes(first: Policy, second: Policy, checkpoint: Checkpoint, engine: str, draft: bool) -> Iterator[Change]:
     before, after = (policy.bind(checkpoint, engine=engine, draft=draft) for policy in (first, second))
     for ask in asks(before):
-        was, becomes = (matcher.decide(ask.name, kind=ask.kind) for matcher in (before, after))
+        was, becomes = (decision_of(matcher, ask) for matcher in (before, after))
         if _meaning(was, before.drops) != _meaning(becomes, after.drops):
             yield Change(ask.name, draft, was, becomes)
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from qpolicy.bind import BoundRule, Matcher, Member, Policy, askers, asks
+from qpolicy.bind import BoundRule, Matcher, Member, Policy, askers, asks, decision_of
 from qpolicy.bind.rule import COVERED_BY_OTHERWISE
 from qpolicy.checkpoint import Checkpoint
 
@@ -75,7 +75,7 @@ def coverage(policy: Policy, checkpoint: Checkpoint, *, engine: str = "sglang") 
 
 def _decided(matcher: Matcher) -> Iterator[tuple[str, Member]]:
     for ask in asks(matcher):
-        for member in matcher.decide(ask.name, kind=ask.kind).members:
+        for member in decision_of(matcher, ask).members:
             yield ask.kind, member
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from qpolicy.lazy import lazily
 
 if TYPE_CHECKING:
-    from qpolicy.bind.asked import Ask, askers, asks
+    from qpolicy.bind.asked import Ask, askers, asks, decision_of, decisions_of, layers_of
     from qpolicy.bind.decision import Decision, Member
     from qpolicy.bind.expectations import Expectation, run_expectations
     from qpolicy.bind.matcher import Matcher
@@ -24,6 +24,9 @@ __all__ = [
     "World",
     "askers",
     "asks",
+    "decision_of",
+    "decisions_of",
+    "layers_of",
     "load",
     "no_policy",
     "parse",
@@ -34,7 +37,7 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
-        "qpolicy.bind.asked": ("Ask", "askers", "asks"),
+        "qpolicy.bind.asked": ("Ask", "askers", "asks", "decision_of", "decisions_of", "layers_of"),
         "qpolicy.bind.decision": ("Decision", "Member"),
         "qpolicy.bind.expectations": ("Expectation", "run_expectations"),
         "qpolicy.bind.matcher": ("Matcher",),

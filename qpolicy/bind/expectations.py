@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from qpolicy.bind.asked import Ask, askers, asks
+from qpolicy.bind.asked import Ask, askers, asks, decision_of
 from qpolicy.bind.decision import Decision
 from qpolicy.bind.matcher import Matcher
 from qpolicy.bind.policy import Policy
@@ -70,7 +70,7 @@ def _run(policy: Policy, line: Expect, asked: Sequence[tuple[Matcher, Ask]]) -> 
             continue
         if _selects(matcher, line, ask):
             found = True
-            decision = matcher.decide(ask.name, kind=ask.kind)
+            decision = decision_of(matcher, ask)
             yield Expectation(line, text, decision, world.draft, decision.outcome == line.outcome)
     if not found:
         yield Expectation(line, text, None, line.asker == "draft", False)

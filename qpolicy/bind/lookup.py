@@ -15,10 +15,12 @@ class Lookup:
 
     Attributes:
         binding: Everything that binding worked out.
+        draft_layer: The number of the draft layer that is built, of a draft that has several.
     """
 
-    def __init__(self, binding: Binding) -> None:
+    def __init__(self, binding: Binding, draft_layer: int = 0) -> None:
         self.binding = binding
+        self.draft_layer = draft_layer
         self._everywhere = tuple(rule.index for rule in binding.rules if rule.patterns is None)
 
     def stored(self, module: str) -> str:
@@ -30,7 +32,7 @@ class Lookup:
         world = self.binding.world
         if not world.draft or world.checkpoint is None:
             return module
-        return stored_name(world.row, world.checkpoint, module, world.stored.is_stored)
+        return stored_name(world.row, world.checkpoint, module, world.stored.is_stored, self.draft_layer)
 
     def as_asked(self, module: str, stored: str) -> str:
         """Return the engine's spelling of a draft's name: the list is read as the engine asks, never by the other."""

@@ -23,13 +23,26 @@ class Matcher:
 
     Attributes:
         binding: Everything that binding worked out.
+        draft_layer: The number of the draft layer that is built, of a draft that the engine builds layer by layer.
     """
 
-    def __init__(self, binding: Binding) -> None:
+    def __init__(self, binding: Binding, draft_layer: int = 0) -> None:
         self.binding = binding
-        self._lookup = Lookup(binding)
+        self.draft_layer = draft_layer
+        self._others: dict[int, Matcher] = {draft_layer: self}
+        self._lookup = Lookup(binding, draft_layer)
         self._drops = Drops(self._lookup)
         self._decided: dict[tuple[str, str | None], Decision] = {}
+
+    def at(self, draft_layer: int) -> Matcher:
+        """Return the matcher of the same policy, checkpoint and asker for another layer of the draft.
+
+        Such a layer asks by the same names for other tensors.
+        """
+        if draft_layer not in self._others:
+            other = self._others[draft_layer] = Matcher(self.binding, draft_layer)
+            other._others = self._others
+        return self._others[draft_layer]
 
     @property
     def drops(self) -> bool:

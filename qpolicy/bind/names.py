@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qpolicy.bind.draft_layers import draft_layer
 from qpolicy.errors import BindError
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def stored_name(
     """
     standalone = not checkpoint.draft_modules
     # A standalone draft that no row describes has the stored names.
-    if (checkpoint.is_draft_name(asked) and layer == 0) or (standalone and not (row and row.standalone)):
+    if (standalone and not (row and row.standalone)) or _stands_as_stored(row, checkpoint, asked, is_stored):
         return asked
     if row is None:
         raise BindError(
@@ -97,7 +98,7 @@ def stored_name(
             "be translated into a stored one; ask in the stored spelling (for instance mtp.layers.0...)"
         )
     candidates = stored_candidates(row, asked, checkpoint.num_hidden_layers, layer)
-    if not candidates and standalone and is_stored(asked):
+    if not candidates and (checkpoint.is_draft_name(asked) or (standalone and is_stored(asked))):
         return asked
     if not candidates:
         known = ", ".join(prefix for prefix, _ in row.names)
@@ -109,13 +110,7 @@ def asked_name(row: DraftRow | None, checkpoint: Checkpoint, stored: str) -> str
     """Return the name under which a draft asks for a stored module (the reverse of :func:`stored_name`)."""
     if row is None:
         return stored
-    pairs = [
-        (prefix, asks)
-        for asks, prefixes in row.names
-        for layer in range(max(checkpoint.draft_layers, 1))
-        for prefix in _filled(prefixes, checkpoint.num_hidden_layers, layer)
-        if _under(stored, prefix)
-    ]
+    pairs = _prefixes_over(row, checkpoint.num_hidden_layers, stored)
     if not pairs:
         return stored
     prefix, asks = max(pairs, key=lambda pair: len(pair[0]))
@@ -137,6 +132,26 @@ def stored_candidates(row: DraftRow, asked: str, last: int | None, layer: int = 
         return ()
     asks, stored = max(fitting, key=lambda pair: len(pair[0]))
     return tuple(_moved(asked, asks, prefix) for prefix in _filled(stored, last, layer))
+
+
+def _stands_as_stored(
+    row: DraftRow | None, checkpoint: Checkpoint, asked: str, is_stored: Callable[[str], bool]
+) -> bool:
+    """Whether a draft's name is a stored one; some classes ask by names that only look like one (model.mtp_block)."""
+    if not checkpoint.is_draft_name(asked):
+        return False
+    return row is None or is_stored(asked) or bool(_prefixes_over(row, checkpoint.num_hidden_layers, asked))
+
+
+def _prefixes_over(row: DraftRow, last: int | None, stored: str) -> list[tuple[str, str]]:
+    """Return the stored prefixes that a stored name stands under, each with the one that is asked in its place."""
+    layer = draft_layer(row, last, stored) or 0
+    return [
+        (prefix, asks)
+        for asks, prefixes in row.names
+        for prefix in _filled(prefixes, last, layer)
+        if _under(stored, prefix)
+    ]
 
 
 def _filled(prefixes: Iterable[str], last: int | None, layer: int) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ class Policy:
         draft: bool = False,
         packed: Mapping[str, Sequence[str]] | None = None,
         strict: bool = False,
+        draft_layer: int = 0,
     ) -> Matcher:
         """Return the matcher that decides modules for one checkpoint and one asker.
 
@@ -50,13 +51,24 @@ class Policy:
             packed: Fused name to the names of its parts, as the engine's model class has it; by default what
                 the table of architectures says, and the families that are common to the known model classes.
             strict: Make an unknown condition an error where that rule would have decided otherwise.
+            draft_layer: The number of the draft layer under construction, of a draft that the engine builds layer by
+                layer: each asks by the same names for tensors of its own.
 
         Raises:
             BindError: The policy does not fit: it names a scheme that the checkpoint lacks, or the engine is unknown.
         """
         from qpolicy.bind.start import matcher_of  # noqa: PLC0415 - a policy is looked at without a checkpoint, too
 
-        return matcher_of(self.document, self.source, checkpoint, engine, draft=draft, packed=packed, strict=strict)
+        return matcher_of(
+            self.document,
+            self.source,
+            checkpoint,
+            engine,
+            draft=draft,
+            packed=packed,
+            strict=strict,
+            draft_layer=draft_layer,
+        )
 
 
 def parse(text: str, *, filename: str = "<policy>") -> Policy:

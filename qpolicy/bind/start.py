@@ -23,6 +23,7 @@ def matcher_of(
     draft: bool,
     packed: Mapping[str, Sequence[str]] | None,
     strict: bool,
+    draft_layer: int,
 ) -> Matcher:
     """Return the matcher of :meth:`qpolicy.bind.Policy.bind`, which describes the arguments.
 
@@ -35,4 +36,4 @@ def matcher_of(
         world = World.known(checkpoint, engine, draft, strict)
     else:
         world = World(checkpoint, engine, draft, packed, strict)
-    return Matcher(bind_all(Binding.start(document, source, world)))
+    return Matcher(bind_all(Binding.start(document, source, world)), draft_layer)

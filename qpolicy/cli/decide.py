@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from qpolicy.bind import Decision
+from qpolicy.bind import Decision, decisions_of, layers_of
 from qpolicy.bind.explain import verdict
 from qpolicy.cli import options
 from qpolicy.cli.asking import bound, decision_json, exit_code, opened
@@ -41,16 +41,17 @@ def command(
     Exits with 1 when a decision is an error or comes with a warning.
     """
     matcher = bound(*opened(checkpoint, policy), engine=engine, draft=draft, packed=packed)
-    decisions = [matcher.decide(module, kind=kind) for module in modules]
+    decisions = tuple(one for module in modules for one in decisions_of(matcher, module, kind))
+    drops = all(layer.drops for layer in layers_of(matcher))
     if format_ == "json":
-        write(document({"decisions": [decision_json(one) for one in decisions], "drops": matcher.drops}))
+        write(document({"decisions": [decision_json(one) for one in decisions], "drops": drops}))
         for one in decisions:
             if one.outcome == "error":
                 complain(f"{one.module}: {one.reason}")
         return exit_code(decisions)
     for decision in decisions:
         say("\n".join(_lines(decision)))
-    if matcher.drops:
+    if drops:
         say("this draft is built without a quantization config")
     return exit_code(decisions)
 

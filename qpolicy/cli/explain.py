@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from qpolicy.bind import decisions_of
 from qpolicy.cli import options
 from qpolicy.cli.asking import bound, exit_code, opened
 from qpolicy.cli.terminal import say
@@ -31,6 +32,6 @@ def command(
     Exits with 1 when the decision is an error or comes with a warning.
     """
     matcher = bound(*opened(checkpoint, policy), engine=engine, draft=draft, packed=packed)
-    decision = matcher.decide(module, kind=kind)
-    say(decision.explain())
-    return exit_code([decision])
+    decisions = decisions_of(matcher, module, kind)
+    say("\n\n".join(decision.explain() for decision in decisions))
+    return exit_code(decisions)

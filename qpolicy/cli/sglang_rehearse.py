@@ -7,7 +7,9 @@ from pathlib import Path
 import click
 
 from qpolicy.bind import Matcher, Policy, no_policy
+from qpolicy.bind.draft_layers import built_by_layer, draft_layers
 from qpolicy.bind.files import policy_path
+from qpolicy.bind.names import draft_row
 from qpolicy.checkpoint import FUSED, Checkpoint, open_checkpoint
 from qpolicy.cli import options
 from qpolicy.cli.failure import CLEAN, FOUND
@@ -29,7 +31,9 @@ TIMEOUT = 600.0
 @click.command("rehearse")
 @options.checkpoint
 @click.option("--draft", is_flag=True, help="Build the speculative draft that the checkpoint holds, or is.")
-@click.option("--draft-layer", type=click.IntRange(min=0), help="Which of several draft layers to build.")
+@click.option(
+    "--draft-layer", type=click.IntRange(min=0), help="Which of several draft layers to build; else the first."
+)
 @options.policy
 @click.option("--tp", "ranks", type=click.IntRange(min=1), default=1, show_default=True, help="Tensor-parallel size.")
 @click.option(
@@ -61,11 +65,12 @@ def command(
     require_engine()
     opened = open_checkpoint(checkpoint)
     chosen = policy_for(opened, named_policy(policy))
+    layer = _first_layer(opened) if draft and draft_layer is None else draft_layer
     job = Job(
         str(Path(checkpoint).resolve()),
         draft,
         _headers(opened),
-        draft_layer,
+        layer,
         plugin=chosen is not None,
         policy=None if policy is None else str(policy_path(policy)),
         limit=TIMEOUT,
@@ -73,7 +78,7 @@ def command(
     with progress(f"rehearsing {checkpoint}"):
         standing, (result,) = _run(job, device, ranks)
     found = tuple(_finding(fault, opened) for fault in faults(result, opened, draft=draft))
-    rehearsal = Rehearsal(checkpoint, draft, standing, result, _matcher(opened, chosen, draft, result), found)
+    rehearsal = Rehearsal(checkpoint, draft, standing, result, _matcher(opened, chosen, job, result), found)
     write(as_json(rehearsal) if format_ == "json" else as_text(rehearsal, full=full))
     return CLEAN if is_clean(found) else FOUND
 
@@ -93,9 +98,15 @@ def _headers(checkpoint: Checkpoint) -> tuple[tuple[str, str, tuple[int, ...]], 
     )
 
 
-def _matcher(checkpoint: Checkpoint, policy: Policy | None, draft: bool, result: Rehearsed) -> Matcher:
+def _first_layer(checkpoint: Checkpoint) -> int | None:
+    """Return the first layer of a draft that is built layer by layer; None for one that is built as a whole."""
+    row = draft_row("sglang", checkpoint.architectures)
+    return draft_layers(row, checkpoint)[0] if built_by_layer(row) else None
+
+
+def _matcher(checkpoint: Checkpoint, policy: Policy | None, job: Job, result: Rehearsed) -> Matcher:
     packed = {**FUSED, **{fused: tuple(parts) for fused, parts in result.packed.items()}}
-    return (policy or no_policy()).bind(checkpoint, draft=draft, packed=packed)
+    return (policy or no_policy()).bind(checkpoint, draft=job.draft, packed=packed, draft_layer=job.draft_index or 0)
 
 
 def _finding(fault: Fault, checkpoint: Checkpoint) -> Finding:

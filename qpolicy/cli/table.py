@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from qpolicy.bind import Ask, Decision, Matcher, Policy, asks
+from qpolicy.bind import Ask, Decision, Matcher, Policy, asks, decision_of, layers_of
 from qpolicy.checkpoint import Checkpoint
 from qpolicy.cli import options
 from qpolicy.cli.asking import bound, decision_json, exit_code, opened
@@ -42,8 +42,9 @@ class Section:
     @classmethod
     def of(cls, matcher: Matcher) -> Section:
         """Decide every layer that the engine is expected to ask about."""
-        layers = tuple((ask, matcher.decide(ask.name, kind=ask.kind)) for ask in asks(matcher))
-        return cls("draft" if matcher.binding.world.draft else "target", layers, matcher.drops)
+        layers = tuple((ask, decision_of(matcher, ask)) for ask in asks(matcher))
+        drops = all(layer.drops for layer in layers_of(matcher))
+        return cls("draft" if matcher.binding.world.draft else "target", layers, drops)
 
 
 @click.command("table")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from qpolicy.bind import Ask, Decision, Matcher, Policy, askers, asks, no_policy
+from qpolicy.bind import Ask, Decision, Matcher, Policy, askers, asks, decision_of, no_policy
 from qpolicy.checkpoint import Checkpoint, StoredModule
 from qpolicy.lang.tree import About, Flag
 from qpolicy.lang.walk import condition_of, facts_of
@@ -93,7 +93,7 @@ class View:
     def layers(self) -> tuple[Layer, ...]:
         """Every layer that the engine is expected to ask about, decided."""
         return tuple(
-            Layer(ask, matcher.decide(ask.name, kind=ask.kind), matcher.binding.world.draft)
+            Layer(ask, decision_of(matcher, ask), matcher.binding.world.draft)
             for matcher in self.matchers
             for ask in asks(matcher)
         )

@@ -44,7 +44,6 @@ class Build:
         session: The policy, bound to the model's checkpoint.
         model_class: The model's class.
         config: The quantization config that the loader passes, or None.
-        draft_index: Which of several MTP layers is built, or None.
         uncompared: Why packed layers are not compared with the disk; empty where they are.
         mapper: The object that rewrites stored names as the model class does, or None.
         asked: Every layer that was decided, in order.
@@ -54,7 +53,6 @@ class Build:
     session: Session
     model_class: Any = None
     config: Any = None
-    draft_index: int | None = None
     uncompared: str = ""
     mapper: Any = None
     asked: list[Asked] = field(default_factory=list)

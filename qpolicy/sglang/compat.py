@@ -84,6 +84,11 @@ def name_mapper(model_class: Any, hf_config: Any) -> Any:
     return getattr(model_class, "hf_to_sglang_mapper", None) if get is None else get(hf_config)
 
 
+def draft_layer(load_config: Any) -> int:
+    """Return which layer of a draft is built; SGLang builds some drafts layer by layer from one checkpoint."""
+    return int(getattr(load_config, "draft_model_idx", None) or 0)
+
+
 def model_class_of(model_config: Any) -> Any:
     """Return the class that SGLang will build for a config."""
     from sglang.srt.model_loader.loader import get_model_architecture  # noqa: PLC0415 - the loader imports the models

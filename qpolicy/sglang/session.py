@@ -26,6 +26,7 @@ class Session:
         checkpoint: The model's checkpoint.
         draft: Whether the model is the speculative draft.
         mode: What becomes of a contradiction.
+        draft_layer: The number of the draft layer that is built, of a draft that SGLang builds layer by layer.
         classes: SGLang's config classes, each with the one that asks this session.
     """
 
@@ -33,6 +34,7 @@ class Session:
     checkpoint: Checkpoint
     draft: bool
     mode: Mode = Mode.STRICT
+    draft_layer: int = 0
     classes: dict[Any, Any] = field(default_factory=dict)
     _matchers: dict[tuple[tuple[str, tuple[str, ...]], ...], Matcher] = field(default_factory=dict)
 
@@ -45,9 +47,13 @@ class Session:
         whole = {**FUSED, **packed}
         key = tuple((fused, tuple(parts)) for fused, parts in whole.items())
         if key not in self._matchers:
-            strict = self.mode is Mode.STRICT
             self._matchers[key] = self.policy.bind(
-                self.checkpoint, engine=ENGINE, draft=self.draft, packed=whole, strict=strict
+                self.checkpoint,
+                engine=ENGINE,
+                draft=self.draft,
+                packed=whole,
+                strict=self.mode is Mode.STRICT,
+                draft_layer=self.draft_layer,
             )
         return self._matchers[key]
 
@@ -80,12 +86,13 @@ class Session:
         return state.hexdigest()
 
     def __str__(self) -> str:
-        model = "draft" if self.draft else "target"
+        layer = f" layer {self.draft_layer}" if self.draft_layer else ""
+        model = f"draft{layer}" if self.draft else "target"
         return f"{self.policy.source.name} for the {model} of {self.checkpoint.path}"
 
     def _parts(self) -> Iterator[str]:
         yield self.policy.source.text
-        yield f"{self.draft} {self.mode.value}"
+        yield f"{self.draft} {self.draft_layer} {self.mode.value}"
         yield json.dumps(self.checkpoint.config, sort_keys=True, default=str)
         yield json.dumps(self.checkpoint.quantization, sort_keys=True, default=str)
         for module in self.checkpoint.modules.values():

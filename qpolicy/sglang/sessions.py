@@ -45,9 +45,11 @@ def start(model_config: Any, load_config: Any) -> Session | None:
 
 def of(model_config: Any, load_config: Any) -> Session | None:
     """Return the session that :func:`start` made for a model, or start one."""
-    if model_config not in _sessions:
+    session = _sessions.get(model_config)
+    another = session is not None and session.draft_layer != compat.draft_layer(load_config)
+    if model_config not in _sessions or another:
         return start(model_config, load_config)
-    return _sessions[model_config]
+    return session
 
 
 def any_active() -> bool:
@@ -67,7 +69,6 @@ def build(session: Session, model_config: Any, load_config: Any, config: Any) ->
         session,
         model_class=model_class,
         config=config,
-        draft_index=getattr(load_config, "draft_model_idx", None),
         uncompared=why_uncompared(load_config, session.checkpoint),
         mapper=compat.name_mapper(model_class, model_config.hf_config),
     )
@@ -84,6 +85,12 @@ def _found(model_config: Any, load_config: Any) -> Session | None:
     )
     if found is None:
         return None
-    session = Session(found.policy, open_checkpoint(found.folder), bool(model_config.is_draft_model), _settings.mode)
+    session = Session(
+        found.policy,
+        open_checkpoint(found.folder),
+        bool(model_config.is_draft_model),
+        _settings.mode,
+        compat.draft_layer(load_config),
+    )
     session.matcher({})  # binds once, so that a policy that does not fit is refused before anything is built
     return session

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import qpolicy
 from qpolicy.analysis.inference import Inferred
-from qpolicy.bind import askers, asks
+from qpolicy.bind import askers, asks, decision_of
 from qpolicy.lang import Source, format_source
 from qpolicy.lang.tree import Let, Rule
 from qpolicy.lint.run import run_checks
@@ -38,7 +38,7 @@ def outcomes(checkpoint: qpolicy.Checkpoint, policy: qpolicy.Policy) -> Iterator
     for draft in askers(checkpoint):
         matcher = policy.bind(checkpoint, draft=draft)
         for ask in asks(matcher):
-            decision = matcher.decide(ask.name, kind=ask.kind)
+            decision = decision_of(matcher, ask)
             for member in decision.members:
                 outcome = "error" if decision.problem else member.outcome
                 yield member.name, outcome, words[checkpoint.modules[member.name].quantized]

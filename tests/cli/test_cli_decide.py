@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from commandline import healthy, policy, run, with_draft
+from small import small_checkpoint
 
 
 def test_decision_of_the_list(tmp_path: Path) -> None:
@@ -125,3 +126,19 @@ def test_explanation_of_an_error_exits_with_1(tmp_path: Path) -> None:
     ran = run("explain", healthy(tmp_path), "model.layers.0.self_attn.qkv_proj", "--policy", file)
     assert ran.code == 1
     assert "decided differently" in ran.out
+
+
+def test_each_layer_of_a_draft_is_decided_by_itself(tmp_path: Path) -> None:
+    name, stored = "model.decoder.mlp.down_proj", [f"model.mtp.layers.{layer}.mlp.down_proj" for layer in range(3)]
+    fp8 = {"quant_method": "fp8", "activation_scheme": "dynamic"}
+    folder = tmp_path / "checkpoint"
+    small_checkpoint(folder, dict(zip(stored, ("fp8", "plain", "fp8"), strict=True)), fp8, arch="MiMoV2ForCausalLM")
+    outcomes = ["quantized", "unquantized", "quantized"]
+    asked = ("--draft", "--policy", policy(tmp_path / "a.qpolicy", "when not quantized_on_disk: unquantized"))
+    decided = run("decide", folder, name, *asked, "--format", "json").json["decisions"]
+    assert [(one["members"], one["outcome"]) for one in decided] == [
+        ([one], outcome) for one, outcome in zip(stored, outcomes, strict=True)
+    ]
+    assert run("explain", folder, name, *asked).out.count(f"{name} (linear): ") == 3
+    layers = run("table", folder, *asked, "--format", "json").json["layers"]
+    assert [(one["stored"], one["outcome"]) for one in layers] == list(zip(stored, outcomes, strict=True))

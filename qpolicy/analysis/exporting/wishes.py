@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from qpolicy.analysis.exporting.errors import CannotSayError, listed
-from qpolicy.bind import Ask, Decision, Matcher, Policy, World, askers, asks, no_policy
+from qpolicy.bind import Ask, Decision, Matcher, Policy, World, askers, asks, decision_of, no_policy
 from qpolicy.checkpoint import Checkpoint
 from qpolicy.errors import NothingToCheckError
 
@@ -55,7 +55,7 @@ def wishes(checkpoint: Checkpoint, policy: Policy | None, engine: str) -> tuple[
 
 def _of(matcher: Matcher) -> Iterator[Wish]:
     for ask in asks(matcher):
-        decision = matcher.decide(ask.name, kind=ask.kind)
+        decision = decision_of(matcher, ask)
         yield Wish(ask, decision, matcher.binding.world.draft, str(decision.outcome))
 
 

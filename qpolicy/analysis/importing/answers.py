@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from qpolicy.bind import Ask, Matcher, askers, asks, no_policy
+from qpolicy.bind import Ask, Matcher, askers, asks, decision_of, no_policy
 from qpolicy.checkpoint import Checkpoint
 from qpolicy.errors import NothingToCheckError, QPolicyError
 from qpolicy.native import Answer
+from qpolicy.native.records import engines_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +44,17 @@ def engine_answers(checkpoint: Checkpoint, engine: str) -> tuple[Answered, ...]:
     matchers = [no_policy().bind(checkpoint, engine=engine, draft=draft) for draft in askers(checkpoint)]
     world = matchers[0].binding.world
     if world.config is not None and world.reading is not None and not world.reading.supported:
+        known = engines_of(world.config.dialect)
+        other = f"--engine may name {', '.join(known)}; or " if known else ""
         raise QPolicyError(
             f"{checkpoint.path}: {checkpoint.quantization_file}: how {engine} reads a list of quantization method "
-            f"'{world.config.method}' is not known; name another engine with --engine, or start from the tensors with "
-            "`qpolicy init`"
+            f"'{world.config.method}' is not known; {other}start from the tensors with `qpolicy init`"
         )
     return tuple(answered for matcher in matchers for answered in _of(matcher, asks(matcher)))
 
 
 def _of(matcher: Matcher, layers: Iterable[Ask]) -> Iterator[Answered]:
     for ask in layers:
-        answer = matcher.decide(ask.name, kind=ask.kind).native
+        answer = decision_of(matcher, ask).native
         if answer is not None:
             yield Answered(matcher, ask, answer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from qpolicy.analysis.importing.answers import Answered
-from qpolicy.bind import Policy
+from qpolicy.bind import Policy, decision_of
 from qpolicy.checkpoint import Checkpoint
 
 
@@ -26,7 +26,7 @@ def missed(
     found = []
     matchers = {draft: policy.bind(checkpoint, engine=engine, draft=draft) for draft in (False, True)}
     for one in answers:
-        decision = matchers[one.draft].decide(one.ask.name, kind=one.ask.kind)
+        decision = decision_of(matchers[one.draft], one.ask)
         schemes = {member.scheme for member in decision.members if member.outcome == "quantized"}
         differs = decision.outcome != one.answer.outcome or (
             one.answer.outcome == "quantized" and schemes != {one.answer.scheme}

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from qpolicy.bind import Ask, Decision, Matcher, Policy, askers, asks, no_policy
+from qpolicy.bind import Ask, Decision, Matcher, Policy, askers, asks, decision_of, no_policy
 from qpolicy.bind.unasked import built_unasked
 from qpolicy.checkpoint import Checkpoint, StoredModule
 from qpolicy.errors import NothingToCheckError, QPolicyError
@@ -49,7 +49,7 @@ def decided(
         for ask in asks(matcher):
             if ask.kind not in kinds:
                 continue
-            yield matcher, ask, matcher.decide(ask.name, kind=ask.kind)
+            yield matcher, ask, decision_of(matcher, ask)
 
 
 def from_tensors(checkpoint: Checkpoint) -> Evidence:
