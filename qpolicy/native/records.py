@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+from qpolicy.native.versions import engine_and_version, lies_between, numbers
 
 DEFAULT_ENGINE = "sglang"
 
@@ -112,6 +114,7 @@ class Record:
         dialect: The dialect.
         engine: Who reads it.
         version: The version that was read.
+        since: The earliest version that reads alike, and all between the two do; empty: nothing is said of others.
         source: Files of that version in which the reading can be checked.
         limits: What of this engine's reading the record cannot say, and therefore does not follow.
         lists: The keys of the exclusion lists it reads.
@@ -122,6 +125,7 @@ class Record:
         lists_behind: The keys of further lists, which it reads behind everything else and never rewrites.
         defaults: Entries that it uses when there is no list, or null instead of one.
         mapped: False when it does not apply the model's name mapper to its entries.
+        mapped_targets: False when it does not apply it to schemes' targets either.
         declared: False when it does not know the fused families that the model declares.
         rewrite: How it rewrites entries before any name mapper.
         rewrite_mapped: How it rewrites them further when there is a name mapper.
@@ -152,6 +156,7 @@ class Record:
     clauses: tuple[Clause, ...]
     steps: tuple[str, ...]
     kinds: Mapping[str, Kind]
+    since: str = ""
     target_clauses: tuple[Clause, ...] = ()
     pattern_clauses: tuple[Clause, ...] = ()
     read: str = "all"
@@ -162,6 +167,7 @@ class Record:
     lists_behind: tuple[str, ...] = ()
     defaults: tuple[str, ...] = ()
     mapped: bool = True
+    mapped_targets: bool = True
     declared: bool = True
     rewrite: tuple[str, ...] = ()
     rewrite_mapped: tuple[str, ...] = ()
@@ -196,14 +202,36 @@ def find_record(dialect: str, engine: str, variant: str = "") -> Record | None:
         engine: A name such as ``sglang``, or with the version, ``transformers 5.19.0``; without one, the newest.
         variant: As in `NativeConfig.variant`.
     """
-    records = _records()
-    return records.get((f"{dialect}/{variant}", engine)) or records.get((dialect, engine))
+    records, names = _records(), (f"{dialect}/{variant}", dialect)
+    found = (records[name, engine] for name in names if (name, engine) in records)
+    return next(found, None) or _spanning(names, engine)
+
+
+def _spanning(names: tuple[str, ...], engine: str) -> Record | None:
+    """Return the reading of another version that holds for the one named, too."""
+    who, version = engine_and_version(engine)
+    found = (
+        record
+        for (name, _), record in _records().items()
+        if name in names and record.engine == who and holds_for(record, version)
+    )
+    return next(found, None)
+
+
+def holds_for(record: Record, version: str) -> bool:
+    """Tell whether a reading is also that of another version of its engine."""
+    return bool(record.since) and lies_between(version, record.since, record.version)
 
 
 def every_record() -> tuple[Record, ...]:
     """Return all readings in the order in which they are written down."""
     named = ((engine, record) for (_, engine), record in _records().items())
     return tuple({id(record): record for engine, record in named if engine != record.engine}.values())
+
+
+def engines_of(dialect: str) -> tuple[str, ...]:
+    """Return the names of all whose reading of a dialect is written down."""
+    return tuple(sorted({record.engine for record in every_record() if record.dialect == dialect}))
 
 
 def engines() -> tuple[str, ...]:
@@ -213,7 +241,29 @@ def engines() -> tuple[str, ...]:
 
 def knows_engine(name: str) -> bool:
     """Tell whether a name, with or without a version, is that of an engine whose readings are written down."""
-    return name == DEFAULT_ENGINE or any(name in (known, record.engine) for (_, known), record in _records().items())
+    who, version = engine_and_version(name)
+    every = _records().items()
+    return name == DEFAULT_ENGINE or any(
+        name in (known, record.engine) or (record.engine == who and holds_for(record, version))
+        for (_, known), record in every
+    )
+
+
+def versions_of(engine: str) -> tuple[str, ...]:
+    """Return the versions of an engine whose readings are written down, such as ``0.5.13 to 0.5.23``."""
+    found = (record for record in _records().values() if record.engine == engine)
+    return tuple(sorted({span(record) for record in found}, key=lambda text: _order(text.rpartition(" ")[2])))
+
+
+def span(record: Record) -> str:
+    """Return the version of a reading, or the first and the last for which it holds."""
+    return f"{record.since} to {record.version}" if record.since else record.version
+
+
+def _order(version: str) -> tuple[bool, object]:
+    """Return what versions are sorted by: numbers first."""
+    found = numbers(version)
+    return (found is None, found or version)
 
 
 def producer_of(dialect: str) -> str | None:
@@ -254,7 +304,18 @@ def _records() -> dict[tuple[str, str], Record]:
             for name in [f"{record.dialect}/{variant}" for variant in record.variants] or [record.dialect]:
                 found[name, f"{record.engine} {record.version}"] = record
                 found[name, record.engine] = record
+        for table in file.get("handed_on", ()):
+            record = _handed_on(table, found[file["dialect"], table["to"]])
+            found[record.dialect, f"{record.engine} {record.version}"] = record
+            found[record.dialect, record.engine] = record
     return found
+
+
+def _handed_on(table: Mapping[str, Any], to: Record) -> Record:
+    """Return the reading of an engine that hands the config to another reader, and asks it about modules alone."""
+    limits = (*to.limits, *table.get("limits", ()))
+    source, steps = (*table["source"], *to.source), tuple(table.get("steps", to.steps))
+    return replace(to, engine=table["engine"], version=table["version"], source=source, limits=limits, steps=steps)
 
 
 def _record(table: Mapping[str, Any]) -> Record:

@@ -21,7 +21,7 @@ from qpolicy.bind.consulted import consulted, with_config
 from qpolicy.checkpoint import Checkpoint
 from qpolicy.errors import QPolicyError
 from qpolicy.native import Answer, read_config
-from qpolicy.native.records import Record, find_record
+from qpolicy.native.records import Record, engines_of, find_record
 
 Answers: TypeAlias = Mapping[tuple[bool, str], Answer]
 """What an engine makes of each layer, by whether the draft asks and by the name that it asks."""
@@ -104,7 +104,8 @@ def export(checkpoint: Checkpoint, policy: Policy | None, dialect: str, *, engin
     config = read_config(base)
     record = find_record(dialect, engine, config.variant)
     if record is None:
-        raise QPolicyError(f"how {engine} reads a {dialect} list is not known; name another engine with --engine")
+        known = ", ".join(engines_of(dialect))
+        raise QPolicyError(f"how {engine} reads a {dialect} list is not known; --engine may name {known}")
     wanted = wishes(checkpoint, policy, engine)
     read = record.lists if record.section_lists is None or not config.section else record.section_lists
     keys = slot.used(base, read)
