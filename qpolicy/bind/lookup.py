@@ -47,9 +47,16 @@ class Lookup:
         kinds = [modules[name].kind for name in names]
         return next((kind for kind in kinds if kind), "other" if kinds else "linear")
 
-    def facts(self, stored: str, kind: str) -> ModuleFacts:
-        """Return the facts about one stored module."""
-        return ModuleFacts(self.binding.facts, stored, kind, self.binding.world.stored.aliases(stored))
+    def facts(self, stored: str, kind: str, within: str | None = None) -> ModuleFacts:
+        """Return the facts about one stored module.
+
+        Args:
+            stored: Its name.
+            kind: The kind that it is asked as.
+            within: A container that it is built into, where its own name does not say so.
+        """
+        aliases = self.binding.world.stored.aliases(stored)
+        return ModuleFacts(self.binding.facts, stored, kind, aliases if within is None else (*aliases, within))
 
     def candidates(self, aliases: Iterable[str]) -> tuple[BoundRule, ...]:
         """Return the rules whose patterns match one of these names, in order; conditions are not looked at."""

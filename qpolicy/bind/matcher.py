@@ -32,7 +32,7 @@ class Matcher:
         self._others: dict[int, Matcher] = {draft_layer: self}
         self._lookup = Lookup(binding, draft_layer)
         self._drops = Drops(self._lookup)
-        self._decided: dict[tuple[str, str | None], Decision] = {}
+        self._decided: dict[tuple[str, str | None, bool], Decision] = {}
 
     def at(self, draft_layer: int) -> Matcher:
         """Return the matcher of the same policy, checkpoint and asker for another layer of the draft.
@@ -53,20 +53,21 @@ class Matcher:
         """
         return self._drops.everything
 
-    def decide(self, module: str, *, kind: str | None = None) -> Decision:
+    def decide(self, module: str, *, kind: str | None = None, shared: bool = False) -> Decision:
         """Decide one name.
 
         Args:
             module: The name as the engine asks it; a stored name will do as well.
             kind: ``linear``, ``moe``, ``lm_head``, ``embedding`` or ``attention``; by default what the stored
                 tensors say.
+            shared: Whether the engine builds the shared experts into this layer, as one more of its experts.
 
         Returns:
             The decision. A refusal is a decision too: its action or outcome is ``error``.
         """
-        key = (module, kind)
+        key = (module, kind, shared)
         if key not in self._decided:
-            self._decided[key] = self._decide(module, kind)
+            self._decided[key] = self._decide(module, kind, shared)
         return self._decided[key]
 
     def members(self, module: str) -> tuple[str, ...]:
@@ -85,7 +86,7 @@ class Matcher:
         """Return why a decision of this matcher came out as it did, several lines long."""
         return explain(decision, self._lookup)
 
-    def _decide(self, module: str, kind: str | None) -> Decision:
+    def _decide(self, module: str, kind: str | None, shared: bool) -> Decision:
         try:
             stored = self._lookup.stored(module)
         except BindError as error:
@@ -97,6 +98,8 @@ class Matcher:
             members: tuple[Member, ...] = (self._attention(stored, answers),)
         else:
             members = tuple(self._member(name, kind, answers) for name in names or (stored,))
+            beside = self.binding.world.stored.shared(stored) if shared else ()
+            members += tuple(self._member(name, kind, answers, stored) for name in beside)
         decision = combine(module, kind, members, answers, self.binding.facts, self.explain)
         return replace(decision, warnings=tuple(self._warnings(decision, bool(names))))
 
@@ -112,8 +115,8 @@ class Matcher:
             return answers.resolve(stored, self._drops.whole_draft)
         return answers.as_native(stored, None)
 
-    def _member(self, name: str, kind: str, answers: Answers) -> Member:
-        facts = self.facts(name, kind)
+    def _member(self, name: str, kind: str, answers: Answers, within: str | None = None) -> Member:
+        facts = self._lookup.facts(name, kind, within)
         drop = self._drops.over(name, facts.aliases)
         if drop is not None:
             return answers.resolve(name, drop)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 from qpolicy.checkpoint import Checkpoint, StoredModule, container_of, fused_of
 
 QUANTIZABLE = frozenset({"linear", "moe", "lm_head"})
+_SHARED = re.compile(r"(.*\.|)shared_experts?\.[^.]+")
+
+
+def is_shared(name: str) -> bool:
+    """Whether a stored module is a projection of shared experts."""
+    return _SHARED.fullmatch(name) is not None
 
 
 class StoredIndex:
@@ -54,6 +62,22 @@ class StoredIndex:
     def container(self, name: str) -> str | None:
         """Return the experts container that a module is part of, if it is part of one."""
         return self._containers[name] if name in self._containers else container_of(name)
+
+    def shared(self, container: str) -> tuple[str, ...]:
+        """Return the projections of the shared experts that stand beside an experts container.
+
+        Some engines build them as one more expert of it.
+        """
+        return tuple(self._shared.get(container, ()))
+
+    @cached_property
+    def _shared(self) -> Mapping[str, list[str]]:
+        beside: dict[str, list[str]] = {}
+        for name in self.modules:
+            found = _SHARED.fullmatch(name)
+            if found is not None:
+                beside.setdefault(f"{found[1]}experts", []).append(name)
+        return beside
 
     def aliases(self, name: str) -> tuple[str, ...]:
         """Return the names by which a pattern may catch this module: its own, then fused and container names."""

@@ -51,7 +51,9 @@ class Rehearsal:
 
     def decision(self, layer: Layer) -> Decision | None:
         """Return the decision for a layer; None for one that asks nobody or has no name to ask by."""
-        return self.matcher.decide(layer.name, kind=layer.kind) if layer.asked and layer.name else None
+        if not layer.asked or not layer.name:
+            return None
+        return self.matcher.decide(layer.name, kind=layer.kind, shared=layer.shared)
 
 
 def as_text(rehearsal: Rehearsal, *, full: bool) -> str:

@@ -8,7 +8,7 @@ from qpolicy.bind import Decision
 from qpolicy.sglang import compat
 from qpolicy.sglang.as_quantized import with_scheme, without_exclusions
 from qpolicy.sglang.building import Asked, Build, current
-from qpolicy.sglang.compare import compare, engine_failure
+from qpolicy.sglang.compare import compare, engine_failure, fused_text
 from qpolicy.sglang.names import stored_spelling
 from qpolicy.sglang.own_class import base_class
 from qpolicy.sglang.session import Session
@@ -34,7 +34,7 @@ def answer(session: Session, config: Any, layer: Any, prefix: str) -> Any:
     kind = compat.kind_of(layer)
     if kind is None or not prefix:
         return _undecided(build, config, layer, prefix, kind)
-    decision = decide(build, config, prefix, kind)
+    decision = decide(build, config, prefix, kind, shared=compat.fuses_shared(layer))
     if compat.is_probe(layer):
         return _method(build, decision, config, layer, prefix)
     if decision.outcome == "error":
@@ -53,11 +53,19 @@ def linear_unquantized(session: Session, config: Any, prefix: str) -> Any:
     return base_class(config).is_linear_unquantized(config, prefix)
 
 
-def decide(build: Build, config: Any, prefix: str, kind: str) -> Decision:
-    """Decide one layer, and log what is worth a warning."""
+def decide(build: Build, config: Any, prefix: str, kind: str, *, shared: bool = False) -> Decision:
+    """Decide one layer, and log what is worth a warning.
+
+    Args:
+        build: The model under construction.
+        config: The config that is asked, or None.
+        prefix: The name that SGLang gives the layer.
+        kind: The layer's kind.
+        shared: Whether the shared experts are built into it.
+    """
     packed = compat.packed_mapping(config, build.model_class)
     matcher = build.session.matcher(packed)
-    decision = matcher.decide(stored_spelling(build, matcher, prefix), kind=kind)
+    decision = matcher.decide(stored_spelling(build, matcher, prefix), kind=kind, shared=shared)
     for warning in decision.warnings:
         build.tell(warning)
     return decision
@@ -78,7 +86,7 @@ def note_unnamed(build: Build, layer: Any, kind: str | None, method: Any) -> Non
 def refused(decision: Decision, prefix: str) -> str:
     """Return the message for a decision that is an error."""
     rule = f"\n  rule: {decision.rule}" if decision.rule else ""
-    return f"{prefix} must not be built: {decision.reason}{rule}"
+    return f"{prefix} must not be built: {decision.reason}{rule}{fused_text(decision)}"
 
 
 def _undecided(build: Build, config: Any, layer: Any, prefix: str, kind: str | None) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from qpolicy.bind import Decision
 from qpolicy.bind.asked import layer_name
+from qpolicy.bind.stored import is_shared
 from qpolicy.checkpoint import StoredModule
 from qpolicy.sglang import compat
 from qpolicy.sglang.building import Build
@@ -14,6 +15,7 @@ from qpolicy.sglang.expected import expected_parameters
 from qpolicy.sglang.loads import quantizes_online
 
 _SHOWN = 3
+_UNFUSE = "SGLang builds the shared experts into this layer; --disable-shared-experts-fusion builds them apart"
 
 
 def compare(build: Build, decision: Decision, prefix: str, method: Any, layer: Any, config: Any) -> None:
@@ -62,6 +64,11 @@ def source_text(decision: Decision) -> str:
     return f"the checkpoint's own list, {entries or 'no entry of which names the layer'} ({decision.native.why})"
 
 
+def fused_text(decision: Decision) -> str:
+    """Return what to do about shared experts that SGLang builds into a layer, as a further line; else nothing."""
+    return f"\n  fix: {_UNFUSE}" if any(_beside(decision, member.name) for member in decision.members) else ""
+
+
 def engine_failure(build: Build, decision: Decision | None) -> str:
     """Return what is known about a layer at which SGLang itself raised, as further lines of the message."""
     if decision is None:
@@ -87,6 +94,8 @@ def _contradiction(
 
 
 def _fix(build: Build, decision: Decision, name: str, plain: bool) -> str:
+    if _beside(decision, name):
+        return _UNFUSE
     name, wanted = layer_name(build.session.world, name), "quantized" if plain else "unquantized"
     policy = build.session.policy.source.name
     if plain and build.config is None:
@@ -94,6 +103,11 @@ def _fix(build: Build, decision: Decision, name: str, plain: bool) -> str:
     if decision.rule is not None and decision.action != "native":
         return f"decide {name} '{wanted}' in {policy}, or correct its tensors"
     return f"add the rule '{name}: {wanted}' to {policy}, or correct the list"
+
+
+def _beside(decision: Decision, name: str) -> bool:
+    """Whether a member of an experts layer is stored beside it: a shared expert that is built into it."""
+    return decision.kind == "moe" and is_shared(name)
 
 
 def _tensors(module: StoredModule) -> str:

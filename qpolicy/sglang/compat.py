@@ -35,6 +35,14 @@ def kind_of(layer: Any) -> str | None:
     return next((kind for layer_class, kind in _KINDS if isinstance(layer, layer_class)), None)
 
 
+def fuses_shared(layer: Any) -> bool:
+    """Whether an experts layer has the shared experts for one more of its experts.
+
+    SGLang decides that while it builds: by the architecture, the device and the server's arguments.
+    """
+    return bool(getattr(layer, "num_fused_shared_experts", 0))
+
+
 def is_probe(layer: Any) -> bool:
     """Whether a layer only asks a question.
 

@@ -54,7 +54,8 @@ def layer_init(original: Original, layer: Any, *args: Any, **kwargs: Any) -> Any
     bound = _signature(original).bind(layer, *args, **kwargs)
     given = bound.arguments.get("quant_config")
     prefix, method = bound.arguments.get("prefix", ""), bound.arguments.get("quant_method")
-    config = config_for(build, layer, given, prefix, method)
+    shared = bool(bound.arguments.get("num_fused_shared_experts"))
+    config = config_for(build, layer, given, prefix, method, shared=shared)
     if config is not given:
         bound.arguments["quant_config"] = config
     try:

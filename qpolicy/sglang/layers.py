@@ -13,7 +13,7 @@ from qpolicy.sglang.own_class import session_of
 from qpolicy.sglang.wrap import wrapped_copy
 
 
-def config_for(build: Build, layer: Any, given: Any, prefix: str, method: Any = None) -> Any:
+def config_for(build: Build, layer: Any, given: Any, prefix: str, method: Any = None, *, shared: bool = False) -> Any:
     """Return the config with which a layer is to be constructed.
 
     Args:
@@ -22,24 +22,25 @@ def config_for(build: Build, layer: Any, given: Any, prefix: str, method: Any = 
         given: The config that the model passes, or None.
         prefix: The name that the model gives the layer.
         method: The method that the model passes, with which the layer asks nobody.
+        shared: Whether the shared experts are built into it.
 
     Raises:
         PolicyStop: The layer must not be built.
     """
     if given is None or method is not None:
-        return _without_asking(build, layer, given, prefix, method)
+        return _without_asking(build, layer, given, prefix, method, shared)
     # The loader's config, or a copy of it, asks this policy already.
     return given if session_of(given) is build.session else wrapped_copy(given, build.session)
 
 
-def _without_asking(build: Build, layer: Any, given: Any, prefix: str, method: Any) -> Any:
+def _without_asking(build: Build, layer: Any, given: Any, prefix: str, method: Any, shared: bool) -> Any:
     kind = compat.kind_of(layer)
     if kind is None or kind == "attention" or compat.is_probe(layer):
         return given
     if not prefix:
         note_unnamed(build, layer, kind, method)
         return given
-    decision = decide(build, build.config, prefix, kind)
+    decision = decide(build, build.config, prefix, kind, shared=shared)
     if decision.outcome == "error":
         build.stop(refused(decision, prefix))
     elif method is None and _was_nulled(build, decision):

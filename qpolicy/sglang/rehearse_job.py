@@ -48,6 +48,7 @@ class Layer:
         scheme: The class of the scheme within the method; empty where the method has none.
         kernel: What the method says about the kernel that it will run; empty where it says nothing.
         sizes: The output sizes of the parts of a fused layer, in order; empty for other layers.
+        shared: Whether the shared experts are built into it.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Layer:
     scheme: str = ""
     kernel: str = ""
     sizes: tuple[int, ...] = ()
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)

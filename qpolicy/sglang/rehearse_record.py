@@ -73,6 +73,7 @@ def layers_of(model: Any, made: list[Made]) -> list[Layer]:
                 scheme=_name(getattr(module, "scheme", None)),
                 kernel=kernel_of(module),
                 sizes=_sizes(module),
+                shared=kind == "moe" and bool(getattr(module, "num_fused_shared_experts", 0)),
             )
         )
     return layers

@@ -57,10 +57,6 @@ class Session:
             )
         return self._matchers[key]
 
-    def decide(self, name: str, kind: str, packed: Packed) -> Decision:
-        """Decide one layer by the name that SGLang gives it."""
-        return self.matcher(packed).decide(name, kind=kind)
-
     def members(self, decision: Decision) -> tuple[StoredModule, ...]:
         """Return the stored modules behind a decision, a tied head's embedding among them."""
         found = (self.world.stored.tensors_of(member.name) for member in decision.members)
