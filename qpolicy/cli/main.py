@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-from importlib import import_module
 from typing import Any
 
 import click
 
 from qpolicy import __version__
 from qpolicy.cli.failure import guarded
+from qpolicy.cli.group import LazyGroup
 
 COMMANDS: dict[str, str] = {
     "check": "Will these checkpoints load, each module built as it is stored?",
@@ -25,53 +24,26 @@ COMMANDS: dict[str, str] = {
     "coverage": "Say how much of a checkpoint a policy decides.",
     "fmt": "Format policy files.",
     "rule": "Print the page of a finding.",
-    "sglang": "Rehearse how the installed SGLang loads a checkpoint.",
+    "sglang": "Examine the plugin in SGLang, and rehearse a load without a GPU.",
     "completion": "Make a shell complete these commands.",
 }
 """Each command with its line in the list; its module in this package has the same name and holds ``command``."""
 
 
-class Commands(click.Group):
-    """A group whose commands are imported by name, only the one that runs."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order in which help lists them."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command's module and return the command; None when there is no such command."""
-        if cmd_name not in COMMANDS:
-            return None
-        command = import_module(f"qpolicy.cli.{cmd_name}").command
-        assert isinstance(command, click.Command)
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command to run, or say which known one is nearest.
-
-        Raises:
-            UsageError: There is no such command.
-        """
-        name = args[0]
-        if name not in COMMANDS and not name.startswith("-"):
-            near = get_close_matches(name, COMMANDS, 1)
-            hint = f"did you mean '{near[0]}'?" if near else f"the commands are {', '.join(COMMANDS)}"
-            ctx.fail(f"there is no command '{name}'; {hint}")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands without importing any of them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+class Commands(LazyGroup):
+    """The whole command line: every failure ends here."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what it returns is the exit code, and every failure becomes a message and a code."""
         ctx.exit(guarded(lambda: super(Commands, self).invoke(ctx)))
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Commands,
+    table=COMMANDS,
+    home="qpolicy.cli.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="qpolicy", message="%(prog)s %(version)s")
 def main() -> None:
     """Decide which layers of a quantized checkpoint stay unquantized, and check that it will load.

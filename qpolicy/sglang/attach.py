@@ -7,13 +7,20 @@ import inspect
 import os
 import pkgutil
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from qpolicy.sglang import hooks, sessions
 from qpolicy.sglang.entry import refusal
 from qpolicy.sglang.ledger import REGISTRY, Patch, ledger
 from qpolicy.sglang.settings import read_settings
 from qpolicy.sglang.stop import PolicyStop
+
+State: TypeAlias = Literal["present", "absent", "unfit"]
+
+KNOWN = "The plugin knows SGLang 0.5.16, 0.5.22 and 0.5.23; install the qpolicy that was made for yours"
+"""What to do about an SGLang that the ledger does not fit."""
+
+_VERIFIES = "qpolicy_verifies"
 
 
 def attach() -> None:
@@ -40,9 +47,31 @@ def present_rows() -> tuple[Patch, ...]:
     return tuple(row for row in ledger() if row.target != REGISTRY and _is_present(row))
 
 
+def state_of(row: Patch) -> tuple[State, str]:
+    """Return whether the target of a row is there as the hook needs it, and what is wrong with it where it is not.
+
+    Returns:
+        ``present``, ``absent`` for one that this SGLang may lack and does, or ``unfit``.
+    """
+    try:
+        found = inspect.signature(resolve(row.target)).parameters
+    except (ImportError, AttributeError) as error:
+        return "absent" if row.optional else "unfit", f"this SGLang has no {row.target}: {error}"
+    lacking = [name for name in row.parameters if name not in found]
+    if lacking:
+        return "unfit", f"{row.target} of this SGLang has no parameter {', '.join(lacking)}"
+    return "present", ""
+
+
+def is_attached(row: Patch) -> bool:
+    """Whether a call of a row's target reaches its hook."""
+    function = resolve(row.target)
+    return hasattr(function, _VERIFIES) if row.target == REGISTRY else _reaches(function, getattr(hooks, row.hook))
+
+
 def unattached() -> tuple[str, ...]:
     """Return the targets whose hook a call would not reach."""
-    return tuple(row.target for row in present_rows() if not _reaches(resolve(row.target), getattr(hooks, row.hook)))
+    return tuple(row.target for row in present_rows() if not is_attached(row))
 
 
 def resolve(target: str) -> Any:
@@ -56,16 +85,10 @@ def resolve(target: str) -> Any:
 
 
 def _is_present(row: Patch) -> bool:
-    try:
-        found = inspect.signature(resolve(row.target)).parameters
-    except (ImportError, AttributeError) as error:
-        if row.optional:
-            return False
-        raise PolicyStop(f"this SGLang has no {row.target}: {error}. {_KNOWN}") from error
-    lacking = [name for name in row.parameters if name not in found]
-    if lacking:
-        raise PolicyStop(f"{row.target} of this SGLang has no parameter {', '.join(lacking)}. {_KNOWN}")
-    return True
+    state, why = state_of(row)
+    if state == "unfit":
+        raise PolicyStop(f"{why}. {KNOWN}")
+    return state == "present"
 
 
 def _verifying(original: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -74,8 +97,10 @@ def _verifying(original: Callable[[Any], None]) -> Callable[[Any], None]:
         original(registry)
         missing = unattached()
         if missing:
-            raise SystemExit(refusal(PolicyStop(f"SGLang attached no hook to {', '.join(missing)}. {_KNOWN}")))
+            stop = PolicyStop(f"SGLang attached no hook to {', '.join(missing)}. {KNOWN}")
+            raise SystemExit(refusal(stop)) from stop
 
+    setattr(apply_hooks, _VERIFIES, True)
     return apply_hooks
 
 
@@ -87,6 +112,3 @@ def _wrappers(function: Any) -> Iterator[Any]:
     while function is not None:
         yield function
         function = getattr(function, "__wrapped__", None)
-
-
-_KNOWN = "The plugin knows SGLang 0.5.16, 0.5.22 and 0.5.23; install the qpolicy that was made for yours"

@@ -63,8 +63,11 @@ class Standing:
     note: str
 
 
-def require_engine() -> None:
-    """Check that there is an engine to build models with.
+def require_engine(why: str = "rehearsal builds SGLang's own model classes") -> None:
+    """Check that there is an engine to work with.
+
+    Args:
+        why: What it is needed for.
 
     Raises:
         EngineMissingError: SGLang or PyTorch is not installed.
@@ -72,8 +75,7 @@ def require_engine() -> None:
     missing = [package for package in ("torch", "sglang") if find_spec(package) is None]
     if missing:
         raise EngineMissingError(
-            f"rehearsal builds SGLang's own model classes, but {' and '.join(missing)} cannot be imported here; "
-            f"install them in this environment: {INSTALL}"
+            f"{why}, but {' and '.join(missing)} cannot be imported here; install them in this environment: {INSTALL}"
         )
 
 

@@ -45,6 +45,8 @@ def test_every_command_has_help(name: str) -> None:
     [
         (["chekc", "x"], "there is no command 'chekc'; did you mean 'check'?"),
         (["zzzzz"], "the commands are check, lint, decide"),
+        (["sglang", "docter"], "there is no command 'docter'; did you mean 'doctor'?"),
+        (["sglang", "zzzzz"], "the commands are doctor, rehearse"),
         (["check"], "Missing argument 'CKPT...'"),
         (["check", "--fromat", "json", "x"], "No such option"),
         (["check", "--format", "xml", "x"], "'xml' is not one of 'text', 'concise', 'json', 'sarif', 'github'"),
@@ -175,3 +177,19 @@ def test_reader_that_leaves_early_is_no_failure_to_report(tmp_path: Path) -> Non
     with os.fdopen(writing, "wb") as pipe:
         ran = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (failure.READER_GONE, "")
+
+
+@pytest.mark.parametrize("group", [[], ["sglang"]])
+def test_help_of_a_group_imports_none_of_its_commands(group: list[str]) -> None:
+    code = f"""
+import sys
+from qpolicy.cli.main import main
+try:
+    main({[*group, "--help"]}, prog_name="qpolicy")
+except SystemExit as end:
+    assert not end.code, end.code
+commands = ("check", "table", "sglang_doctor", "sglang_rehearse")
+print("loaded:", [name for name in commands if f"qpolicy.cli.{{name}}" in sys.modules])
+"""
+    ran = python(code)
+    assert ran.stdout.splitlines()[-1] == "loaded: []", ran.stderr

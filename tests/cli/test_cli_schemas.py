@@ -30,7 +30,7 @@ SHOWN = [
     ("diff {deciding} {refusing} {draft}", "comparison-1.json"),
     ("diff {hard} {harder}", "comparison-1.json"),
 ]
-WITH_ENGINE = {"sglang rehearse": "rehearsal-1.json"}
+WITH_ENGINE = {"sglang doctor": "doctor-1.json", "sglang rehearse": "rehearsal-1.json"}
 
 
 @pytest.fixture
