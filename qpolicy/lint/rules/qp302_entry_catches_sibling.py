@@ -50,10 +50,10 @@ def _finding(view: View, layers: list[Layer], caught: Caught) -> Finding:
     stored = view.checkpoint.modules
     packed = [name for name in caught.modules if name in stored and stored[name].quantized]
     who = "draft" if layers[0].draft else "target"
-    agree = "" if packed else ", which is plain on disk too"
+    agree = "" if packed else "; no harm yet, for it is plain on disk"
     return CODE.finding(
-        f"{called(caught.entries)} also catches {some(packed or caught.modules)} of the {who}, which no entry "
-        f"names, as {view.engine} reads it{agree}",
+        f"{view.engine} lets {called(caught.entries)} exclude {some(packed or caught.modules)} of the {who} as well, "
+        f"which no entry names{agree}",
         modules=caught.modules,
         file=view.list_file,
         fix=f"{(packed or caught.modules)[0]}: {'quantized' if packed else 'unquantized'}",
