@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,13 @@ import pytest
 import schemas
 from engine_process import EXAMPLES, environment, require_engine
 
+from qpolicy.cli.doctored import Diagnosis, as_text
+from qpolicy.sglang.doctor_check import Check
+
 pytestmark = pytest.mark.engine
 
 CKPT = EXAMPLES / "qwen3-fp8"
+FIELDS = [field.name for field in fields(Check)]
 CODE = """
 import sys
 from qpolicy.cli.main import main
@@ -61,6 +66,22 @@ def test_policy_of_the_checkpoint(document: Any) -> None:
     told = {check["name"]: check["message"] for check in document["checks"] if check["group"] == "policy"}
     assert told[str(CKPT)] == f"{CKPT / 'model.qpolicy'}, beside the checkpoint"
     assert told["target"].startswith("the policy binds; digest ")
+
+
+def test_the_page_shows_what_is_printed(document: Any) -> None:
+    checks = [Check(**{key: check[key] or "" for key in FIELDS}) for check in document["checks"]]
+    printed = as_text(Diagnosis(**document["sglang"], checks=tuple(checks))).replace(f"{EXAMPLES.parent}/", "")
+    page = (EXAMPLES.parent / "docs" / "sglang.md").read_text(encoding="utf-8")
+    shown = page.split("$ qpolicy sglang doctor examples/qwen3-fp8\n")[1].split("\n\n")[0].splitlines()
+    lines = printed.splitlines()
+    assert len(shown) > 10
+    for line in (one.strip() for one in shown):
+        assert any(fits(line, one) for one in lines), f"the page shows:\n{line}\nprinted is:\n{printed}"
+
+
+def fits(shown: str, printed: str) -> bool:
+    """Whether a line is the printed one up to where the page leaves its rest out."""
+    return printed.startswith(shown.removesuffix("...")) if shown.endswith("...") else shown == printed
 
 
 def test_calling_process_imports_nothing_of_the_engine(ran: subprocess.CompletedProcess[str]) -> None:
