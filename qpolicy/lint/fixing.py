@@ -44,9 +44,10 @@ def mended(text: str, look: Callable[[str], Settled], *, unsafe: bool) -> Fixed:
     found, count = look(text), 0
     for _ in range(_ROUNDS):
         repairs = [one.repair for one in found.findings if one.repair and is_mendable(one, unsafe=unsafe)]
-        for chosen in (compatible(repairs), *([repair] for repair in repairs)):
+        choices = [compatible(repairs), *([repair] for repair in repairs)] if repairs else []
+        for chosen in choices:
             after = look(apply(text, chosen))
-            if chosen and not _is_broken(after):
+            if not _is_broken(after):
                 text, found, count = apply(text, chosen), after, count + len(chosen)
                 break
         else:

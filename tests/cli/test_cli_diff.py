@@ -57,9 +57,8 @@ def test_json(tmp_path: Path) -> None:
 
 
 def test_undecided_is_no_clean_exit(tmp_path: Path) -> None:
-    lines = [f"**.a{n}.**.b{n}.**: native" for n in range(16)]
-    one = policy(tmp_path / "a.qpolicy", "\n".join(lines))
-    other = policy(tmp_path / "b.qpolicy", "\n".join(lines[::-1]))
+    one = policy(tmp_path / "a.qpolicy", f"**.a{'.?' * 14}: native")
+    other = policy(tmp_path / "b.qpolicy", f"**.b{'.?' * 14}: native")
     ran = run("diff", one, other)
     assert ran.code == 1
     assert ran.out.startswith("undecided: whether ")

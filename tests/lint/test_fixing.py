@@ -128,3 +128,15 @@ def test_compatible_repairs_do_not_meet(repairs: list[Repair]) -> None:
     assert all(one.end <= other.start for one, other in pairwise(edits))
     removed = sum(edit.end - edit.start for edit in edits)
     assert len(apply("-" * 40, chosen)) == 40 - removed + len(edits)
+
+
+def test_a_text_without_anything_to_mend_is_looked_at_once() -> None:
+    looked: list[str] = []
+
+    def noting(text: str) -> Settled:
+        looked.append(text)
+        return look(text)
+
+    text = "qpolicy 1\n\nlm_head: native\nlm_head: quantized\n"
+    assert mended(text, noting, unsafe=False).left.findings
+    assert looked == [text]

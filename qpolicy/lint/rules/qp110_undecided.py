@@ -9,8 +9,6 @@ from qpolicy.lint.check import Code, Example, Page
 from qpolicy.lint.finding import Finding
 from qpolicy.lint.policy_check import PolicyCheck
 
-_FAR = ",\n    ".join(f"**.x{number}.**.y{number}.**.z{number}.**" for number in range(12))
-
 CODE = Code(
     "QP110",
     "undecided",
@@ -18,11 +16,12 @@ CODE = Code(
     "Whether a rule is ever reached, or a pattern adds anything, takes too long to tell.",
     Page(
         explanation="Answers about a policy are exact, and some policies can ask for more work than anybody would wait "
-        "for: many patterns with several `**` in the middle, or conditions with very many facts. The analysis then "
-        "stops and says so. The policy still means what it says.",
-        bad=Example(f"qpolicy 1\n\n{_FAR}: unquantized\n"),
-        good=Example("qpolicy 1\n\n**.{x0,x1,x2}.**: unquantized\n"),
-        fix="Use fewer `**` in one pattern, or fewer facts in one condition. Nothing has to be done.",
+        "for: a `**` with very many segments behind it that may be anything, many patterns with several `**` in the "
+        "middle, or conditions with very many facts. The analysis then stops and says so. The policy still means what "
+        "it says.",
+        bad=Example(f"qpolicy 1\n\n**.a{'.?' * 14}: unquantized\n"),
+        good=Example("qpolicy 1\n\n**.a.*: unquantized\n"),
+        fix="Use fewer `**` and `?` in one pattern, or fewer facts in one condition. Nothing has to be done.",
     ),
 )
 
