@@ -15,6 +15,7 @@ from typing import Any
 from qpolicy.native.config import NativeConfig
 from qpolicy.native.mapper import Mapper
 from qpolicy.native.reading import engine_reading
+from qpolicy.native.versions import engine_and_version, lies_between
 
 _MODELOPT_METHODS = {
     "fp8": "modelopt_fp8",
@@ -43,10 +44,10 @@ def draft_class(engine: str, arch: str) -> str:
     """Return the draft class that an engine builds for a checkpoint's architecture, or the name itself.
 
     Args:
-        engine: The engine, such as ``sglang``.
+        engine: The engine, such as ``sglang``, perhaps with a version; the classes are those of the newest.
         arch: An entry of the config's ``architectures``, or a draft class.
     """
-    built: str = _tables()["drafts"].get(engine, {}).get(arch, arch)
+    built: str = _tables()["drafts"].get(engine_and_version(engine)[0], {}).get(arch, arch)
     return built
 
 
@@ -55,7 +56,7 @@ def draft_nulling(config: NativeConfig, engine: str, arch: str, num_hidden_layer
 
     Args:
         config: The checkpoint's config.
-        engine: The engine, such as ``sglang``.
+        engine: The engine, such as ``sglang``, or with a version, ``sglang 0.5.16``; without one, the newest.
         arch: The target's architecture as the checkpoint names it, or the draft class itself.
         num_hidden_layers: The target's number of layers, which numbers the draft's layer in some families.
 
@@ -64,10 +65,18 @@ def draft_nulling(config: NativeConfig, engine: str, arch: str, num_hidden_layer
     """
     method, draft = engine_method(config), draft_class(engine, arch)
     for row in _tables()["nulling"]:
-        fits = row["engine"] == engine and draft in row["drafts"] and method in (row["methods"] or (method,))
+        fits = _is_of(row, engine) and draft in row["drafts"] and method in (row["methods"] or (method,))
         if fits and _WHEN[row["when"]](_Case(config, engine, num_hidden_layers, row)):
             return f"{engine} builds {draft} without quantization: {row['reason']} ({row['source']})"
     return None
+
+
+def _is_of(row: Mapping[str, Any], engine: str) -> bool:
+    """Tell whether a row is about this engine in this version; without a version, in the newest."""
+    who, version = engine_and_version(engine)
+    if row["engine"] != who:
+        return False
+    return lies_between(version, row.get("since", ""), row.get("until", "")) if version else "until" not in row
 
 
 def engine_method(config: NativeConfig) -> str:
@@ -96,6 +105,10 @@ def _decoder_excluded(case: _Case) -> bool:
     return layer is not None and reading.listed(layer, "linear").excluded
 
 
+def _mentions_mtp(case: _Case) -> bool:
+    return any(entry.text.startswith("mtp.") for entry in case.config.entries)
+
+
 def _mixed_without_mtp(case: _Case) -> bool:
     return not any(name.startswith("mtp.") for name in _quantized_layers(case.config))
 
@@ -112,6 +125,7 @@ def _layer_glob_ignored(case: _Case) -> bool:
 _WHEN: dict[str, Callable[[_Case], bool]] = {
     "always": lambda case: True,
     "quark-mtp-mentions-experts": _mtp_mentions_experts,
+    "quark-mentions-mtp": _mentions_mtp,
     "quark-decoder-excluded": _decoder_excluded,
     "mixed-without-mtp": _mixed_without_mtp,
     "serialized-nvfp4": _serialized_nvfp4,

@@ -87,6 +87,13 @@ def _any_shard(question: Question) -> Verdict | None:
     return Verdict(error is None, entries, error) if entries or error else None
 
 
+def _expert_in_entry_alone(question: Question) -> Verdict | None:
+    if not question.about_experts():
+        return None
+    entries = question.containing()
+    return Verdict(bool(entries), entries)
+
+
 def _gate_and_up(question: Question) -> Verdict | None:
     if "gate_up_proj" not in question.name:
         return None
@@ -114,6 +121,7 @@ _STEPS: dict[str, Callable[[Question], Verdict | None]] = {
     "container": lambda question: _verdict(question.index.hits(question.container())),
     "gate-and-up": _gate_and_up,
     "expert-in-entry": lambda question: _listed(question.containing()),
+    "expert-in-entry-alone": _expert_in_entry_alone,
     "entry-below-experts": lambda question: _listed(question.below_experts()),
     "entry-at-or-below": lambda question: _listed(question.at_or_below()),
 }
@@ -126,7 +134,7 @@ def _touching_gate_and_up(question: Question) -> tuple[Entry, ...]:
 
 _TOUCHING: dict[str, Callable[[Question], tuple[Entry, ...]]] = {
     **rule_steps.TOUCHING,
-    "own": lambda question: () if _asked_by_shards(question) else question.index.hits(question.name).entries,
+    "own": lambda question: () if _answered_before(question) else question.index.hits(question.name).entries,
     "own-if-listed": lambda question: (_own_if_listed(question) or Verdict(False)).entries,
     "shards": lambda question: tuple(
         entry for shard in question.shards() or () for entry in question.index.hits(shard).entries
@@ -140,13 +148,15 @@ _TOUCHING: dict[str, Callable[[Question], tuple[Entry, ...]]] = {
     "container": lambda question: question.index.hits(question.container()).entries,
     "gate-and-up": _touching_gate_and_up,
     "expert-in-entry": Question.containing,
+    "expert-in-entry-alone": Question.containing,
     "entry-below-experts": Question.below_experts,
     "entry-at-or-below": Question.at_or_below,
 }
 
 
-def _asked_by_shards(question: Question) -> bool:
-    """Tell whether an earlier step answers for the shards, so that the fused name itself is never compared."""
+def _answered_before(question: Question) -> bool:
+    """Tell whether an earlier step answers, for the shards or as experts, so that the name itself is never compared."""
     steps = question.steps
     before = steps[: steps.index("own")]
-    return "shards" in before and question.shards() is not None
+    by_shards = "shards" in before and question.shards() is not None
+    return by_shards or ("expert-in-entry-alone" in before and question.about_experts())

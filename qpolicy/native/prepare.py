@@ -58,9 +58,11 @@ def _keys(config: NativeConfig, record: Record) -> Sequence[str]:
 def targets(config: NativeConfig, record: Record, mapper: Mapper | None) -> tuple[Pair, ...]:
     """Return the targets of all schemes in the order in which they are tried; a repeated one keeps its place."""
     found: dict[str, tuple[Item, Group]] = {}
+    if not (record.mapped and record.mapped_targets):
+        mapper = None
     for group in config.groups:
         for item in (Item(entry.text, entry) for entry in group.targets if group.role not in ("type", "rule")):
-            for renamed in [item] if mapper is None or not record.mapped else _mapped([item], mapper):
+            for renamed in [item] if mapper is None else _mapped([item], mapper):
                 found[renamed.text] = (renamed, group)
     if mapper is not None and config.dialect == "quark":
         _add_fused_attention(found)

@@ -112,10 +112,14 @@ class Question:
     def _beginning(self, start: str) -> tuple[Entry, ...]:
         return tuple(item.entry for item in self.index.items if item.text.startswith(start))
 
+    def about_experts(self) -> bool:
+        """Tell whether the name is about experts; where their halves have a step of their own, a fused one is not."""
+        guarded = "gate-and-up" in self.steps and "gate_up_proj" in self.name
+        return "experts" in self.name and not guarded
+
     def containing(self) -> tuple[Entry, ...]:
         """Return the entries about experts that contain this name, if it is about experts too."""
-        guarded = "gate-and-up" in self.steps and "gate_up_proj" in self.name
-        if "experts" not in self.name or guarded:
+        if not self.about_experts():
             return ()
         return tuple(item.entry for item in self.index.about_experts if self.name in item.text)
 

@@ -60,7 +60,7 @@ class Reading:
     ) -> None:
         self.supported = record is not None
         self.dialect = config.dialect
-        self.engine = f"{record.engine} {record.version}" if record else engine
+        self.engine = f"{record.engine} {record.version}" if record and " " not in engine else engine
         self.source = record.source if record else ()
         self.refusals = prepare.refusals(config, record) if record else ()
         self._config = config

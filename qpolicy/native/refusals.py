@@ -42,6 +42,20 @@ def _no_group_size(config: NativeConfig) -> str | None:
     return f"group_size is {sorted(sizes)}, not the same everywhere" if sizes else "no group_size is given"
 
 
+def _without_group_size(config: NativeConfig) -> str | None:
+    groups = [group for group in (config.raw.get("config_groups") or {}).values() if isinstance(group, Mapping)]
+    weights = groups[0].get("weights") if groups else None
+    first = weights.get("group_size") if isinstance(weights, Mapping) else None
+    if config.section:
+        return _no_group_size(config)
+    given = config.raw.get("group_size") is not None or first is not None
+    return None if given else "no group_size is given"
+
+
+def _null_list_that_is_read(config: NativeConfig) -> str | None:
+    return _null_first("exclude_modules" if config.section else "ignore")(config)
+
+
 def _group_sizes(raw: Mapping[str, Any]) -> set[int]:
     groups = [group for group in (raw.get("config_groups") or {}).values() if isinstance(group, Mapping)]
     parts = [part for group in groups for part in group.values() if isinstance(part, Mapping)]
@@ -95,6 +109,9 @@ REFUSALS: dict[str, Callable[[NativeConfig], str | None]] = {
     "null-exclude-modules": _null_first("exclude_modules"),
     "no-exclude-modules": _absent("exclude_modules"),
     "section-without-group-size": _no_group_size,
+    "without-group-size": _without_group_size,
+    "fp8-or-nvfp4-only": _algorithm("FP8", "NVFP4"),
+    "null-list-that-is-read": _null_list_that_is_read,
     "mixed-without-cache": _mixed_without_cache,
     "several-block-sizes": _block_sizes,
     "flat": _flat,

@@ -41,6 +41,7 @@ def _within_layer(name: str) -> tuple[str, ...]:
 
 SCOPES: dict[str, Callable[[str], Iterable[str]]] = {
     "ancestors": _ancestors,
+    "segments": lambda name: name.split("."),
     "segments-and-ancestors": lambda name: (*name.split("."), *_ancestors(name)),
     "within-layer": _within_layer,
     "weight": lambda name: (f"{name}.weight",),

@@ -7,6 +7,7 @@ from typing import Any
 
 from qpolicy.native import operators, wildcards
 from qpolicy.native.operators import Endings, Expressions, Globs, Lookup, Numbered, Operator, Tested
+from qpolicy.native.scopes import Scoped
 
 Loader = Callable[[Numbered, Mapping[str, Any]], Operator]
 
@@ -21,6 +22,9 @@ OPERATORS: dict[str, Loader] = {
     "leaf": lambda entries, options: Lookup(entries, operators.leaf),
     "substring": lambda entries, options: wildcards.Substrings(
         [(place, text + options.get("after", "")) for place, text in entries]
+    ),
+    "substring-any-case": lambda entries, options: Scoped(
+        wildcards.Substrings([(place, text.lower()) for place, text in entries]), lambda name: (name.lower(),)
     ),
     "name-in-entry": lambda entries, options: Tested(
         [(place, text) for place, text in entries if "*" not in text], lambda name, text: name in text

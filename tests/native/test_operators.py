@@ -29,6 +29,7 @@ SLOW: dict[str, Callable[[str, str], bool]] = {
     "regex": lambda entry, name: re.match(entry, name) is not None,
     "glob-of-parent": lambda entry, name: entry.endswith(".*") and fnmatch.fnmatchcase(name, entry[:-2]),
     "substring": lambda entry, name: entry in name,
+    "substring-any-case": lambda entry, name: entry.lower() in name.lower(),
     "leaf": lambda entry, name: name.split(".")[-1] == entry,
     "name-in-entry": lambda entry, name: "*" not in entry and name in entry,
     "starred-glob": lambda entry, name: "*" in entry and fnmatch.fnmatchcase(name, entry),
