@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from qpolicy.native.versions import engine_and_version, lies_between
 
 Row: TypeAlias = Mapping[str, Any]
 """One row as it is stored."""
@@ -67,12 +70,14 @@ def architecture(engine: str, architectures: Iterable[str], draft_class: str | N
     """Return what is known about a checkpoint's architecture, or None when the table lacks it.
 
     Args:
-        engine: The engine's name.
+        engine: The engine's name, perhaps with a version. The table is of one version; for an earlier one its fused
+            families are replaced by those that ``earlier.toml`` has, and the rest is taken to be the same.
         architectures: The ``architectures`` of the checkpoint's config.
         draft_class: The engine's class for the draft, when the draft is meant; None for the target.
     """
     table = _table()
-    if engine != table["engine"]:
+    who, version = engine_and_version(engine)
+    if who != table["engine"]:
         return None
     rows: Mapping[str, Mapping[str, Row]] = table["architectures"]
     if draft_class is None:
@@ -81,12 +86,20 @@ def architecture(engine: str, architectures: Iterable[str], draft_class: str | N
         own = [rows[arch]["draft"] for arch in architectures if "draft" in rows.get(arch, {})]
         found = (row for row in (*own, *_drafts()) if row["class"] == draft_class)
     row = next(iter(found), None)
-    return None if row is None else _read(row)
+    return None if row is None else _as_of(_read(row), version)
 
 
 def known_architectures() -> tuple[str, ...]:
     """Return the architectures that the table has."""
     return tuple(_table()["architectures"])
+
+
+def _as_of(found: Architecture, version: str) -> Architecture:
+    """Return an architecture as a version of the engine had it; the empty version is the table's own."""
+    for row in _earlier():
+        if found.model_class in row["classes"] and lies_between(version, "", row["until"]):
+            return replace(found, packed={fused: tuple(parts) for fused, parts in row["packed"].items()})
+    return found
 
 
 def _read(row: Row) -> Architecture:
@@ -104,6 +117,13 @@ def _table() -> dict[str, Any]:
     path = Path(__file__).parents[1] / "sglang" / "architectures.json"
     table: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return table
+
+
+@cache
+def _earlier() -> tuple[Row, ...]:
+    """Return what classes declared in earlier versions, the oldest first."""
+    text = Path(__file__).with_name("earlier.toml").read_text(encoding="utf-8")
+    return tuple(tomllib.loads(text)["declared"])
 
 
 @cache

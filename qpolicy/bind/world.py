@@ -82,7 +82,7 @@ class World:
         if self.checkpoint is None or (self.draft and self.row is None):
             return None
         draft_class = self.row.draft_class if self.row is not None else None
-        return architecture(self.engine_name, self.checkpoint.architectures, draft_class)
+        return architecture(self.engine, self.checkpoint.architectures, draft_class)
 
     @cached_property
     def producer(self) -> Reading | None:
@@ -104,7 +104,7 @@ class World:
         if not self.draft or self.config is None or self.checkpoint is None:
             return None
         for arch in self.checkpoint.architectures:
-            reason = draft_nulling(self.config, self.engine_name, arch, self.checkpoint.num_hidden_layers)
+            reason = draft_nulling(self.config, self.engine, arch, self.checkpoint.num_hidden_layers)
             if reason is not None:
                 return reason
         return None
