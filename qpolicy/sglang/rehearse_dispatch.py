@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import torch
+from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 _SCALAR = torch.ops.aten._local_scalar_dense.default
@@ -15,6 +17,26 @@ _EQUAL = torch.ops.aten.equal.default
 _TO_COPY = torch.ops.aten._to_copy.default
 _COPY = torch.ops.aten.copy_.default
 _FILL = torch.ops.aten.fill_
+_EMPTY = (torch.ops.aten.empty, torch.ops.aten.empty_like, torch.ops.aten.empty_strided, torch.ops.aten.new_empty)
+_META = torch.device("meta")
+_VIEWS = (
+    "alias",
+    "as_strided",
+    "expand",
+    "permute",
+    "select.int",
+    "slice.Tensor",
+    "split.Tensor",
+    "squeeze",
+    "squeeze.dim",
+    "t",
+    "transpose.int",
+    "unbind.int",
+    "unsqueeze",
+    "view",
+    "view.dtype",
+)
+"""Views that loaders take by the hundred thousand. A tensor is known by its storage, which a view shares."""
 
 Region = tuple[int, tuple[int, ...], tuple[int, ...]]
 
@@ -49,8 +71,15 @@ class Watch(TorchDispatchMode):  # type: ignore[misc] # Any where PyTorch is not
         self._alive: list[Any] = []
         self._read: frozenset[str] = frozenset()
 
-    def named(self, name: str, tensor: Any) -> Any:
-        """Give a tensor its stored name, and return it."""
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Nothing here is ever compiled, and PyTorch's guard against it takes longer than an operation."""
+        return False
+
+    def named(self, name: str, dtype: Any, shape: tuple[int, ...]) -> Any:
+        """Return a new tensor without data that goes by a stored name."""
+        with no_dispatch():
+            tensor = torch.empty(shape, dtype=dtype, device="meta")
         self._remember(tensor, frozenset({name}))
         return tensor
 
@@ -60,17 +89,21 @@ class Watch(TorchDispatchMode):  # type: ignore[misc] # Any where PyTorch is not
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run one operation and note where its inputs went."""
-        kwargs = kwargs or {}
+        if _is_view(func):
+            return func(*args, **(kwargs or {}))  # shares the storage by which it is known
+        if func is _COPY:
+            func(*args, **(kwargs or {}))
+            self._copy(*args[:2])
+            return args[0]
         if func in (_SCALAR, _EQUAL):
             return self._answer(func, args)
-        if func is _TO_COPY and args[0].is_meta:
-            kwargs = {**kwargs, "device": torch.device("meta")}
+        kwargs = _off_device(func, args, kwargs or {})
         written = [args[place] for place in _written(func) if place < len(args)]
         result = func(*args, **kwargs)
         inputs = list(_tensors((*args, *kwargs.values())))
         origins = self._origins_of(inputs)
         for target in written:
-            self._write(func, target, inputs, origins)
+            self._write(target, self._filled_with(func) or origins)
         if origins and not written:
             for tensor in _tensors((result,)):
                 if _storage(tensor) not in self._of_storage:
@@ -91,26 +124,42 @@ class Watch(TorchDispatchMode):  # type: ignore[misc] # Any where PyTorch is not
             return True
         return 1.0 if tensor.dtype.is_floating_point else 1
 
-    def _write(self, func: Any, target: Any, inputs: Iterable[Any], origins: frozenset[str]) -> None:
+    def _filled_with(self, func: Any) -> frozenset[str]:
+        """Return the origins of the number that was read last, where an operation fills with a number."""
+        if func.overloadpacket is not _FILL:
+            return frozenset()
+        origins, self._read = self._read, frozenset()
+        return origins
+
+    def _copy(self, target: Any, source: Any) -> None:
+        origins = self.origins(source)
+        landing = self._write(target, origins)
+        if landing is not None and source.dtype is not target.dtype and _nature(source.dtype) != _nature(target.dtype):
+            landing.mismatches.update(dict.fromkeys(origins, str(source.dtype).removeprefix("torch.")))
+
+    def _write(self, target: Any, origins: frozenset[str]) -> Landing | None:
+        """Note what was written; return the landing of the parameter that was written to, if it was one."""
         name = self._of_storage.get(_storage(target))
         if name is None:
             self._remember(target, origins | self.origins(target))
-            return
-        if func.overloadpacket is _FILL and not origins:
-            origins, self._read = self._read, frozenset()
+            return None
         landing = self.landings[name]
-        landing.sources.update(dict.fromkeys(sorted(origins)))
-        region = (target.storage_offset(), tuple(target.shape), tuple(target.stride()))
-        landing.regions[region] = target.numel()
-        if func is _COPY:
-            source = [tensor for tensor in inputs if tensor is not target][-1:]
-            for tensor in source:
-                if _nature(tensor.dtype) != _nature(target.dtype):
-                    landing.mismatches.update(dict.fromkeys(origins, str(tensor.dtype).removeprefix("torch.")))
+        landing.sources.update(dict.fromkeys(sorted(origins) if len(origins) > 1 else origins))
+        landing.regions[target.storage_offset(), target.shape, target.stride()] = target.numel()
+        return landing
 
     def _remember(self, tensor: Any, origins: frozenset[str]) -> None:
         self._alive.append(tensor)  # a freed storage's address would be given to the next one
         self._origins[_storage(tensor)] = origins
+
+
+@contextmanager
+def views_unwatched() -> Iterator[None]:
+    """Let the operations of :data:`_VIEWS` run inside the block without any Python code that watches."""
+    with torch.library._scoped_library("aten", "IMPL") as library:
+        for name in _VIEWS:
+            library.impl(name, torch.library.fallthrough_kernel, "Python")
+        yield
 
 
 def _tensors(values: Iterable[Any]) -> Iterator[Any]:
@@ -124,6 +173,24 @@ def _tensors(values: Iterable[Any]) -> Iterator[Any]:
 
 def _storage(tensor: Any) -> int:
     return int(tensor.untyped_storage()._cdata)
+
+
+def _off_device(func: Any, args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Keep tensors without data where they are, and make on the CPU what was meant for a GPU."""
+    if func is _TO_COPY and args[0].is_meta:
+        return {**kwargs, "device": _META}
+    device = kwargs.get("device")
+    if device is None or device.type != "cuda":
+        return kwargs
+    return {**kwargs, "device": _META if func.overloadpacket in _EMPTY else torch.device("cpu")}
+
+
+@cache
+def _is_view(func: Any) -> bool:
+    """Whether what an operation returns always shares the storage of its first argument, and nothing is written."""
+    arguments = func._schema.arguments
+    shares = bool(arguments) and arguments[0].alias_info is not None
+    return shares and not _written(func) and not func._can_decompose()
 
 
 @cache

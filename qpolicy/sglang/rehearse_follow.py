@@ -12,8 +12,9 @@ from typing import Any
 
 import torch
 
-from qpolicy.sglang.rehearse_dispatch import Watch
+from qpolicy.sglang.rehearse_dispatch import Watch, views_unwatched
 from qpolicy.sglang.rehearse_job import Converted, Failure, Parameter, Rehearsed
+from qpolicy.sglang.standin_cuda import aside
 
 Header = tuple[str, str, tuple[int, ...]]
 
@@ -56,8 +57,7 @@ class _Feed:
         for name, dtype, shape in headers:
             self.current = name
             advance()
-            tensor = torch.empty(shape, dtype=DTYPES.get(dtype, torch.uint8), device="meta")
-            yield name, self.watch.named(name, tensor)
+            yield name, self.watch.named(name, DTYPES.get(dtype, torch.uint8), shape)
         self.current = None
 
     def kept(self, headers: Sequence[Header], advance: Callable[[], None]) -> Iterator[tuple[str, Any]]:
@@ -99,7 +99,7 @@ def follow(
     if hasattr(model, "post_load_weights"):
         model.post_load_weights = lambda *_args, **_options: None
     end, rest = time.monotonic() + limit, list(headers)
-    with _no_threads(), torch.no_grad():
+    with _no_threads(), aside(), views_unwatched(), torch.no_grad():
         while rest:
             if time.monotonic() > end:
                 result.note = f"{len(rest)} tensors were not followed: the time limit was reached"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,7 +15,19 @@ if TYPE_CHECKING:
 
 
 _PLAIN = frozenset({torch.Tensor, torch.nn.Parameter, int, float, bool, type(None)})
-"""Types of arguments that never name a device; a model is loaded in hundreds of thousands of calls."""
+"""Types of arguments that never name a device."""
+
+_CUDA = torch.Tensor.cuda
+_EAGER = (
+    (torch, "tensor"),
+    (torch, "as_tensor"),
+    (torch, "asarray"),
+    (torch.Tensor, "to"),
+    (torch.Tensor, "cuda"),
+)
+"""The functions that look for a GPU by themselves when they are given its device."""
+
+_active: list[Any] = []
 
 
 class Nothing:
@@ -39,14 +53,7 @@ class OffDevice(TorchFunctionMode):  # type: ignore[misc] # Any where PyTorch is
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Replace the device of a call."""
-        if func is torch.Tensor.cuda:
-            return args[0]
-        if kwargs and _on_gpu(kwargs.get("device")):
-            kwargs = dict(kwargs)
-            kwargs["device"] = "meta" if getattr(func, "__name__", "").startswith("empty") else "cpu"
-        if not _PLAIN.issuperset(map(type, args)) and any(_names_gpu(one) for one in args):
-            args = tuple("cpu" if _names_gpu(one) else one for one in args)
-        return func(*args, **(kwargs or {}))
+        return _off_gpu(func, args, kwargs)
 
 
 def start(device: Device) -> None:
@@ -89,7 +96,44 @@ def start(device: Device) -> None:
         setattr(torch.cuda, name, Nothing)
     for name in ("current_stream", "default_stream", "stream", "device"):
         setattr(torch.cuda, name, lambda *_args, **_options: Nothing())
-    OffDevice().__enter__()
+    _active.append(OffDevice().__enter__())
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Replace :class:`OffDevice` inside a block in which something else puts every operation on another device.
+
+    A mode takes part in every call. Only these calls need it: they look for a GPU before any operation runs.
+    """
+    mode = _active.pop() if _active else None
+    with ExitStack() as undo:
+        if mode is not None:
+            mode.__exit__(None, None, None)
+            undo.callback(lambda: _active.append(mode.__enter__()))
+        for owner, name in _EAGER:
+            undo.enter_context(_shadowed(owner, name))
+        yield
+
+
+@contextmanager
+def _shadowed(owner: Any, name: str) -> Iterator[None]:
+    original, own = getattr(owner, name), name in vars(owner)
+    setattr(owner, name, lambda *args, **options: _off_gpu(original, args, options))
+    try:
+        yield
+    finally:
+        setattr(owner, name, original) if own else delattr(owner, name)
+
+
+def _off_gpu(func: Any, args: Any, kwargs: Any) -> Any:
+    """Call a function with another device where it would have been a GPU."""
+    if func is _CUDA:
+        return args[0]
+    if kwargs and _on_gpu(kwargs.get("device")):
+        kwargs = {**kwargs, "device": "meta" if getattr(func, "__name__", "").startswith("empty") else "cpu"}
+    if not _PLAIN.issuperset(map(type, args)) and any(_names_gpu(one) for one in args):
+        args = tuple("cpu" if _names_gpu(one) else one for one in args)
+    return func(*args, **(kwargs or {}))
 
 
 def _answering(answer: Any) -> Any:

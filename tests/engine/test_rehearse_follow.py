@@ -60,6 +60,43 @@ def test_a_tensor_is_followed_into_a_view() -> None:
     assert sources(followed(load, ("a", "bf16", (4, 4)), ("b", "f32", (4, 4)))) == {"fused": ("a", "b")}
 
 
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda weight: weight.view(4, 8)[:, :2].t().unsqueeze(0).squeeze(0).t(),
+        lambda weight: weight.narrow(0, 0, 8)[:, :2].chunk(2)[1],
+        lambda weight: torch.stack(weight.unbind(0))[:4, :2].contiguous(),
+        lambda weight: weight.view(torch.uint8)[:4, :4].view(torch.bfloat16).expand(4, 2),
+        lambda weight: weight.as_strided((4, 2), (4, 1)).transpose(0, 1).permute(1, 0).reshape(4, 2),
+    ],
+)
+def test_a_tensor_is_followed_through_its_own_views(view: Callable[[Any], Any]) -> None:
+    def load(parameters: dict[str, Any], weights: Weights) -> None:
+        for _, weight in weights:
+            parameters["fused"].data.view(4, 8)[:, :2].copy_(view(weight))
+
+    assert sources(followed(load, ("a", "bf16", (8, 4)))) == {"fused": ("a",)}
+
+
+def test_what_is_meant_for_a_gpu_stays_off_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(parameters: dict[str, Any], weights: Weights) -> None:
+        for _, weight in weights:
+            ones = torch.ones(4, 4, dtype=torch.bfloat16, device="cuda")
+            room = torch.empty(4, 4, dtype=torch.bfloat16, device="cuda:0")
+            seen.update(ones=ones.device.type, room=room.device.type, moved=weight.cuda().device.type)
+            seen["two"] = (torch.tensor(2.0, device="cuda") + torch.as_tensor([0.0], device=0)).device.type
+            parameters["plain"].data.copy_(weight.to("cuda", non_blocking=True))
+
+    seen: dict[str, str] = {}
+    given = vars(torch.Tensor).get("to"), torch.tensor
+    monkeypatch.setattr(torch.cuda, "_lazy_init", lambda: None)
+    result = followed(load, ("a", "bf16", (4, 4)))
+    assert (result.note, result.failures) == ("", [])
+    assert seen == {"ones": "cpu", "room": "meta", "moved": "meta", "two": "cpu"}
+    assert sources(result) == {"plain": ("a",)}
+    assert (vars(torch.Tensor).get("to"), torch.tensor) == given
+
+
 def test_a_tensor_is_followed_through_a_concatenation_in_a_thread() -> None:
     def load(parameters: dict[str, Any], weights: Weights) -> None:
         whole = torch.cat([weight for _, weight in weights])
