@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.shell_completion import BashComplete
 from commandline import run
 
-from qpolicy.cli.main import COMMANDS
+from qpolicy.cli.main import COMMANDS, main
 from qpolicy.lint.catalog import NAMES, described
 from qpolicy.lint.pages import markdown
 
@@ -42,27 +43,37 @@ def test_completion_scripts(shell: str) -> None:
     assert f"_QPOLICY_COMPLETE={shell}_complete" in ran.out
 
 
+VARIABLE = "_QPOLICY_COMPLETE"
+
+
+def asking(words: tuple[str, ...]) -> dict[str, str]:
+    """What bash sets when it asks what may follow these words."""
+    return {"COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+
+
 def completed(*words: str) -> list[str]:
     """What bash is offered after these words, each with its kind before it."""
-    env = {
-        **os.environ,
-        "COMP_WORDS": " ".join(words),
-        "COMP_CWORD": str(len(words) - 1),
-        "_QPOLICY_COMPLETE": "bash_complete",
-    }
-    code = "from qpolicy.cli.main import main; main(prog_name='qpolicy')"
-    ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True, timeout=60)
-    return ran.stdout.splitlines()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in asking(words).items():
+            patch.setenv(name, value)
+        return BashComplete(main, {}, "qpolicy", VARIABLE).complete().splitlines()
 
 
-def test_commands_codes_files_and_folders_are_completed() -> None:
-    assert completed("qpolicy", "") == [f"plain,{name}" for name in COMMANDS]
+def test_codes_files_and_folders_are_completed() -> None:
     assert "plain,QP106" in completed("qpolicy", "rule", "QP1")
     assert completed("qpolicy", "rule", "unused-se") == ["plain,unused-set"]
     assert completed("qpolicy", "check", "ckpt") == ["dir,ckpt"]
     assert completed("qpolicy", "lint", "a") == ["file,a"]
     assert "plain,builtin:trust-tensors" in completed("qpolicy", "lint", "builtin:t")
     assert completed("qpolicy", "lint", "--format", "s") == ["plain,sarif"]
+
+
+def test_a_process_that_is_asked_prints_the_commands() -> None:
+    words = ("qpolicy", "")
+    env = {**os.environ, **asking(words), VARIABLE: "bash_complete"}
+    code = "from qpolicy.cli.main import main; main(prog_name='qpolicy')"
+    ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout.splitlines() == completed(*words) == [f"plain,{name}" for name in COMMANDS]
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")

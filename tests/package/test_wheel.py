@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +25,8 @@ def test_an_installed_wheel_has_everything(tmp_path: Path) -> None:
     subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", tmp_path, ROOT], check=True)
     (wheel,) = tmp_path.glob("qpolicy-*.whl")
     site = tmp_path / "site"
-    subprocess.run([*pip, "install", "--no-deps", "--target", site, wheel], check=True)
+    # All that installing a wheel of nothing but Python does.
+    shutil.unpack_archive(wheel, site, "zip")
     ran = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         check=True,
