@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,7 +15,9 @@ def replace(path: Path, content: bytes) -> None:
         OSError: The folder cannot be written; the file is then as it was.
     """
     target = path.resolve()
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    from tempfile import mkstemp  # noqa: PLC0415 - takes longer to import than most files to read
+
+    handle, name = mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -79,11 +78,15 @@ def settings_near(folder: Path) -> Settings:
 
 def _table(path: Path) -> Mapping[str, Any] | None:
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {})
+        data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise QPolicyError(f"{path}: cannot read this file: {error.strerror or error}") from error
+    import tomllib  # noqa: PLC0415 - most policies lie where no such file is
+
+    try:
+        found = tomllib.loads(data.decode()).get("tool", {})
     except (ValueError, RecursionError) as error:
         raise QPolicyError(f"{path}: not a TOML file: {error}") from error
     table = found.get("qpolicy") if isinstance(found, dict) else None
