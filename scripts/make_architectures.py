@@ -79,7 +79,8 @@ def build(
     Args:
         chosen: The models.
         format_: What the config says that its format is.
-        tensors: By architecture, headers of stored tensors; where there are some, the draft's loading is followed.
+        tensors: By architecture, headers of stored tensors; where there are some, the loading of the draft is followed,
+            or of the target where there is no draft.
     """
     wanted = [(model, draft) for model in chosen for draft in ((False, True) if model.draft else (model.standalone,))]
     with tempfile.TemporaryDirectory() as name:
@@ -89,7 +90,7 @@ def build(
             folder.mkdir()
             (folder / "config.json").write_text(json.dumps(model.config), encoding="utf-8")
             index = model.draft_index if draft else None
-            given = (tensors or {}).get(model.arch, ()) if draft else ()
+            given = (tensors or {}).get(model.arch, ()) if draft or not model.draft else ()
             jobs.append(Job(str(folder), draft, given, draft_index=index, neutral=format_, limit=LIMIT))
         _, results = run_jobs(jobs, advance=lambda done: _tell(done, len(jobs)))
     yield from ((model, draft, result) for (model, draft), result in zip(wanted, results, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from qpolicy.bind.names import DraftRow
+    from qpolicy.bind.names_table import DraftRow
     from qpolicy.checkpoint import Checkpoint
 
 _COUNTED = ("{N+I}", "{I}")

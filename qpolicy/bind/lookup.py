@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from qpolicy.bind.architectures import fold
 from qpolicy.bind.facts import ModuleFacts
 from qpolicy.bind.names import asked_name, stored_name
 from qpolicy.bind.passes import Binding
 from qpolicy.bind.rule import BoundRule
+from qpolicy.bind.target_names import target_asked_names, target_stored_name
 
 
 class Lookup:
@@ -30,16 +32,29 @@ class Lookup:
             BindError: The name is a draft's and cannot be translated.
         """
         world = self.binding.world
-        if not world.draft or world.checkpoint is None:
+        if world.checkpoint is None:
             return module
+        if not world.draft:
+            return target_stored_name(world.engine_name, module, world.stored.is_stored)
         return stored_name(world.row, world.checkpoint, module, world.stored.is_stored, self.draft_layer)
 
     def as_asked(self, module: str, stored: str) -> str:
-        """Return the engine's spelling of a draft's name: the list is read as the engine asks, never by the other."""
+        """Return the spelling in which a list is asked: the engine's, or the stored one where it rewrites its lists."""
         world = self.binding.world
-        if module != stored or world.checkpoint is None:
+        if world.checkpoint is None:
             return module
-        return asked_name(world.row, world.checkpoint, stored)
+        if not world.draft:
+            return self._target_as_asked(module, stored)
+        return module if module != stored else asked_name(world.row, world.checkpoint, stored)
+
+    def _target_as_asked(self, module: str, stored: str) -> str:
+        known = self.binding.world.architecture
+        if known is None:
+            return module
+        if known.prefixes:
+            return stored  # its lists are rewritten to the engine's names; here they stand as they are
+        names = (module, *target_asked_names(self.binding.world.engine_name, stored))
+        return next((name for name in names if fold(name) in known.asked or fold(name) in known.unasked), module)
 
     def kind(self, names: Iterable[str]) -> str:
         """Return the kind that some stored modules are asked as; ``linear`` when there are none to tell by."""

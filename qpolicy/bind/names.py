@@ -1,73 +1,25 @@
-"""From an engine's name to the stored name it stands for.
-
-A target's names are the stored ones already, as far as the engines' model classes keep them. A draft's names are
-translated by the row of its class in ``draft_names.toml``.
-"""
+"""From the name that an engine gives a draft's module to the stored one, and back: by its row in the table."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from qpolicy.bind.draft_layers import draft_layer
+from qpolicy.bind.names_table import DraftRow, draft_row, draft_rows
 from qpolicy.errors import BindError
 
 if TYPE_CHECKING:
     from qpolicy.checkpoint import Checkpoint
 
-
-@dataclass(frozen=True, slots=True)
-class DraftRow:
-    """How one draft class of an engine names its modules.
-
-    Attributes:
-        engine: The engine's name.
-        architectures: ``architectures`` entries of the checkpoints that hold such a draft.
-        draft_class: The engine's class for the draft.
-        source: Where the names were read: project, version, file.
-        names: Pairs of the prefix that is asked and the stored prefixes that it may stand for.
-        list_substr: What the class's mapper rewrites inside list entries.
-        standalone: Whether such a draft has a checkpoint of its own.
-        unchecked: Why the row is not compared with the real class; empty for a row that is.
-    """
-
-    engine: str
-    architectures: tuple[str, ...]
-    draft_class: str
-    source: str
-    names: tuple[tuple[str, tuple[str, ...]], ...]
-    list_substr: Mapping[str, str]
-    standalone: bool = False
-    unchecked: str = ""
-
-
-@cache
-def draft_rows() -> tuple[DraftRow, ...]:
-    """Return the whole table of draft names."""
-    table = tomllib.loads((Path(__file__).with_name("draft_names.toml")).read_text(encoding="utf-8"))
-    return tuple(
-        DraftRow(
-            engine=row["engine"],
-            architectures=tuple(row["architectures"]),
-            draft_class=row["draft_class"],
-            source=row["source"],
-            names=tuple((entry["asks"], tuple(entry["stored"])) for entry in row["names"]),
-            list_substr=row.get("list_substr", {}),
-            standalone=row.get("standalone", False),
-            unchecked=row.get("unchecked", ""),
-        )
-        for row in table["draft"]
-    )
-
-
-def draft_row(engine: str, architectures: Iterable[str]) -> DraftRow | None:
-    """Return the row for a checkpoint's architectures, or None when the table has none."""
-    wanted = set(architectures)
-    return next((row for row in draft_rows() if row.engine == engine and wanted & set(row.architectures)), None)
+__all__ = [
+    "DraftRow",
+    "asked_name",
+    "draft_row",
+    "draft_rows",
+    "stored_candidates",
+    "stored_name",
+]
 
 
 def stored_name(
@@ -110,11 +62,12 @@ def asked_name(row: DraftRow | None, checkpoint: Checkpoint, stored: str) -> str
     """Return the name under which a draft asks for a stored module (the reverse of :func:`stored_name`)."""
     if row is None:
         return stored
-    pairs = _prefixes_over(row, checkpoint.num_hidden_layers, stored)
+    last = checkpoint.num_hidden_layers
+    pairs = _prefixes_over(row, last, stored)
     if not pairs:
         return stored
     prefix, asks = max(pairs, key=lambda pair: len(pair[0]))
-    return _moved(stored, prefix, _fill(asks, checkpoint.num_hidden_layers, 0))
+    return _exchanged(_moved(stored, prefix, _fill(asks, last, 0)), [(new, old) for old, new in row.renames])
 
 
 def stored_candidates(row: DraftRow, asked: str, last: int | None, layer: int = 0) -> tuple[str, ...]:
@@ -131,7 +84,8 @@ def stored_candidates(row: DraftRow, asked: str, last: int | None, layer: int = 
     if not fitting:
         return ()
     asks, stored = max(fitting, key=lambda pair: len(pair[0]))
-    return tuple(_moved(asked, asks, prefix) for prefix in _filled(stored, last, layer))
+    moved = [_moved(asked, asks, prefix) for prefix in _filled(stored, last, layer)]
+    return tuple(dict.fromkeys(name for one in moved for name in (_exchanged(one, row.renames), one)))
 
 
 def _stands_as_stored(
@@ -141,6 +95,15 @@ def _stands_as_stored(
     if not checkpoint.is_draft_name(asked):
         return False
     return row is None or is_stored(asked) or bool(_prefixes_over(row, checkpoint.num_hidden_layers, asked))
+
+
+def _exchanged(name: str, renames: Iterable[tuple[str, str]]) -> str:
+    """Exchange the longest run of whole segments that a name has of those that are renamed."""
+    fitting = [(old, new) for old, new in renames if f".{old}." in f".{name}."]
+    if not fitting:
+        return name
+    old, new = max(fitting, key=lambda pair: len(pair[0]))
+    return f".{name}.".replace(f".{old}.", f".{new}.", 1)[1:-1]
 
 
 def _prefixes_over(row: DraftRow, last: int | None, stored: str) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -9,12 +10,12 @@ import click
 from qpolicy.bind import Matcher, Policy, no_policy
 from qpolicy.bind.draft_layers import built_by_layer, draft_layers
 from qpolicy.bind.files import policy_path
-from qpolicy.bind.names import draft_row
+from qpolicy.bind.names_table import draft_row
 from qpolicy.checkpoint import FUSED, Checkpoint, open_checkpoint
 from qpolicy.cli import options
+from qpolicy.cli.bar import bar
 from qpolicy.cli.failure import CLEAN, FOUND
 from qpolicy.cli.policies import named_policy, policy_for
-from qpolicy.cli.progress import progress
 from qpolicy.cli.rehearsed import Rehearsal, as_json, as_text
 from qpolicy.cli.terminal import write
 from qpolicy.lint.finding import Finding
@@ -23,6 +24,7 @@ from qpolicy.lint.reporters.checked import is_clean
 from qpolicy.sglang.rehearse_faults import Fault, faults
 from qpolicy.sglang.rehearse_job import Job, Rehearsed
 from qpolicy.sglang.rehearse_run import run_jobs
+from qpolicy.sglang.rehearse_steps import Step
 from qpolicy.sglang.standin import DEVICES, Standing, require_engine
 
 TIMEOUT = 600.0
@@ -75,18 +77,18 @@ def command(
         policy=None if policy is None else str(policy_path(policy)),
         limit=TIMEOUT,
     )
-    with progress(f"rehearsing {checkpoint}"):
-        standing, (result,) = _run(job, device, ranks)
+    with bar(f"rehearsing {checkpoint}") as update:
+        standing, (result,) = _run(job, device, ranks, lambda step: update(step.doing, step.done, step.total))
     found = tuple(_finding(fault, opened) for fault in faults(result, opened, draft=draft))
     rehearsal = Rehearsal(checkpoint, draft, standing, result, _matcher(opened, chosen, job, result), found)
     write(as_json(rehearsal) if format_ == "json" else as_text(rehearsal, full=full))
     return CLEAN if is_clean(found) else FOUND
 
 
-def _run(job: Job, device: str, ranks: int) -> tuple[Standing, list[Rehearsed]]:
+def _run(job: Job, device: str, ranks: int, watch: Callable[[Step], None]) -> tuple[Standing, list[Rehearsed]]:
     if device == "cpu":
-        return run_jobs([job], ranks=ranks, path="cpu")
-    return run_jobs([job], device=device, ranks=ranks)
+        return run_jobs([job], ranks=ranks, path="cpu", watch=watch)
+    return run_jobs([job], device=device, ranks=ranks, watch=watch)
 
 
 def _headers(checkpoint: Checkpoint) -> tuple[tuple[str, str, tuple[int, ...]], ...]:

@@ -8,7 +8,7 @@ import pytest
 from small import compressed, small_checkpoint
 
 from qpolicy.bind.architectures import architecture, fold, known_architectures
-from qpolicy.bind.names import draft_rows
+from qpolicy.bind.names_table import draft_rows
 from qpolicy.bind.unasked import built_unasked
 from qpolicy.bind.world import World
 

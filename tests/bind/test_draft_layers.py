@@ -10,7 +10,7 @@ from small import bound, small_checkpoint
 import qpolicy
 from qpolicy.bind import asks, decision_of, decisions_of, layers_of
 from qpolicy.bind.draft_layers import draft_layers
-from qpolicy.bind.names import draft_row
+from qpolicy.bind.names_table import draft_row
 from qpolicy.lint.run import run_checks
 
 PROJECTIONS = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "mlp.down_proj")

@@ -8,7 +8,8 @@ import pytest
 from small import bound, compressed, small_checkpoint
 
 from qpolicy.bind import asks
-from qpolicy.bind.names import DraftRow, asked_name, draft_row, draft_rows, stored_name
+from qpolicy.bind.names import asked_name, stored_name
+from qpolicy.bind.names_table import DraftRow, draft_row, draft_rows
 
 NEXT = {
     "model.layers.0.mlp.up_proj": "packed",

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from qpolicy.bind.names import DraftRow, draft_row, draft_rows, stored_candidates
+from qpolicy.bind.names import stored_candidates
+from qpolicy.bind.names_table import DraftRow, draft_row, draft_rows
 from qpolicy.sglang.architectures_table import engine_names
 from qpolicy.sglang.names_probe import headers, reached
 from qpolicy.sglang.rehearse_job import Layer, Rehearsed
