@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,11 @@ NOT_REBUILT = {
 _READ_BY = {"transformers-47990": "transformers 5.19.0"}
 """Whose reading shows a failure, where that is not the newest one."""
 
-_ARCHITECTURES = {"mtp": "Qwen3_5MoeForConditionalGeneration", "layers": "DeepseekV3ForCausalLM"}
+_ARCHITECTURES = {
+    "mtp": "Qwen3_5MoeForConditionalGeneration",  # builds its vision tower unasked
+    "layers": "DeepseekV3ForCausalLM",
+    "visual": "Qwen2_5_VLForConditionalGeneration",
+}
 _FUSED = {
     "qkv_proj": ("q_proj", "k_proj", "v_proj"),
     "gate_up_proj": ("gate_proj", "up_proj"),
@@ -155,10 +159,10 @@ def rebuilt(folder: Path, failure: Failure) -> qpolicy.Checkpoint:
     quantization = {**BASES[failure.dialect], **_known(failure.row["config"])}
     if failure.dialect == "modelopt" and "ignore" not in quantization:
         del quantization["quant_method"]
-        write_checkpoint(folder, tensors, _model(drafts))
+        write_checkpoint(folder, tensors, _model(drafts, states))
         write_json(folder / "hf_quant_config.json", {"quantization": quantization})
     else:
-        write_checkpoint(folder, tensors, {**_model(drafts), "quantization_config": quantization})
+        write_checkpoint(folder, tensors, {**_model(drafts, states), "quantization_config": quantization})
     return qpolicy.open_checkpoint(folder)
 
 
@@ -172,10 +176,11 @@ def _known(config: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _model(drafts: list[str]) -> dict[str, Any]:
+def _model(drafts: list[str], stored: Iterable[str]) -> dict[str, Any]:
     numbered = [int(found[1]) for name in drafts if (found := re.match(r"model\.layers\.(\d+)\.", name))]
     layers = min(numbered, default=96)
-    arch = _ARCHITECTURES["layers" if numbered else "mtp"]
+    sees = not drafts and any("visual" in name.split(".") for name in stored)
+    arch = _ARCHITECTURES["layers" if numbered else "visual" if sees else "mtp"]
     return {"architectures": [arch], "num_hidden_layers": layers, "num_nextn_predict_layers": 1}
 
 
