@@ -11,6 +11,11 @@ from qpolicy.resources import shipped
 BUILTIN = "builtin:"
 """How the name of a shipped policy begins."""
 
+_OTHER_FILES = {
+    ".json": "a JSON file, no policy; `qpolicy import` turns the list in a config into one",
+    ".safetensors": "a file of tensors, no policy; `qpolicy init` writes one for a checkpoint's folder",
+}
+
 
 def policy_path(given: str, *, by: str = "") -> Path:
     """Return the file that an option, an argument or a setting names.
@@ -32,6 +37,23 @@ def policy_path(given: str, *, by: str = "") -> Path:
     hint = f"did you mean '{BUILTIN}{near[0]}'?" if near else f"there are: {', '.join(known)}"
     where = f"{by}={given}" if by else given
     raise QPolicyError(f"{where}: qpolicy ships no policy of this name; {hint}")
+
+
+def read_policy(path: Path) -> bytes:
+    """Return the content of a policy file.
+
+    Raises:
+        QPolicyError: It cannot be read, or its name says that it is something else.
+    """
+    if path.suffix in _OTHER_FILES:
+        raise QPolicyError(f"{path}: {_OTHER_FILES[path.suffix]}")
+    try:
+        return path.read_bytes()
+    except IsADirectoryError as error:
+        such = next(iter(sorted(path.glob("*.qpolicy"))), path / "model.qpolicy")
+        raise QPolicyError(f"{path}: a folder; expected a policy file, such as {such}") from error
+    except OSError as error:
+        raise QPolicyError(f"{path}: cannot read this policy file: {error.strerror or error}") from error
 
 
 def builtin_policies() -> dict[str, Path]:

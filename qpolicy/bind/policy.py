@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qpolicy.bind.check import POLICY_PASSES, pattern_issues
-from qpolicy.errors import QPolicyError
+from qpolicy.bind.files import read_policy
 from qpolicy.lang import PolicySyntaxError, decode
 from qpolicy.lang import parse as parse_document
 from qpolicy.lang.source import Source
@@ -105,11 +105,7 @@ def load(path: str | Path) -> Policy:
         PolicySyntaxError: The file is not a policy; all mistakes are listed.
         QPolicyError: The file cannot be read.
     """
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise QPolicyError(f"{path}: cannot read this policy file: {error.strerror or error}") from error
-    source = decode(data, str(path))
+    source = decode(read_policy(Path(path)), str(path))
     return parse(source.text, filename=source.name)
 
 

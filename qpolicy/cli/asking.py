@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from qpolicy.bind import BoundRule, Decision, Matcher, Policy, no_policy
 from qpolicy.checkpoint import FUSED, Checkpoint, open_checkpoint
@@ -10,6 +10,8 @@ from qpolicy.cli.failure import CLEAN, FOUND
 from qpolicy.cli.options import Families
 from qpolicy.cli.policies import named_policy, policy_for
 from qpolicy.cli.progress import progress
+from qpolicy.lint.names import looks_misspelt
+from qpolicy.paths import Pattern, PatternError, suggest
 
 
 def opened(checkpoint: str, given: str | None) -> tuple[Checkpoint, Policy | None]:
@@ -36,6 +38,21 @@ def bound(checkpoint: Checkpoint, policy: Policy | None, *, engine: str, draft: 
 def families(packed: Families) -> Families | None:
     """Return the common fused families with those of ``--packed`` over them; None when none is given."""
     return {**FUSED, **packed} if packed else None
+
+
+def meant(matcher: Matcher, decision: Decision) -> Iterator[str]:
+    """Yield the name that was probably meant by one that reaches no tensor, in words, if one is near."""
+    stored = matcher.binding.world.stored
+    asked = decision.members[0].name if decision.members else decision.module
+    if decision.kind == "attention" or stored.is_stored(asked):
+        return
+    names = dict.fromkeys(alias for name in stored.modules for alias in stored.aliases(name))
+    try:
+        hints = suggest(Pattern.literal(asked), names)
+    except PatternError:
+        return
+    near = (hint for hint in hints if looks_misspelt(hint) and str(hint.replaced) in names)
+    yield from (f"did you mean {hint.replaced}?" for hint in list(near)[:1])
 
 
 def decision_json(decision: Decision) -> dict[str, object]:

@@ -9,7 +9,7 @@ import click
 from qpolicy.bind import Decision, decisions_of, layers_of
 from qpolicy.bind.explain import verdict
 from qpolicy.cli import options
-from qpolicy.cli.asking import bound, decision_json, exit_code, opened
+from qpolicy.cli.asking import bound, decision_json, exit_code, meant, opened
 from qpolicy.cli.terminal import complain, say, write
 from qpolicy.lint.reporters.as_json import document
 from qpolicy.lint.reporters.names import listed
@@ -50,7 +50,7 @@ def command(
                 complain(f"{one.module}: {one.reason}")
         return exit_code(decisions)
     for decision in decisions:
-        say("\n".join(_lines(decision)))
+        say("\n".join([*_lines(decision), *(f"  {text}" for text in meant(matcher, decision))]))
     if drops:
         say("this draft is built without a quantization config")
     return exit_code(decisions)

@@ -6,7 +6,7 @@ import click
 
 from qpolicy.bind import decisions_of
 from qpolicy.cli import options
-from qpolicy.cli.asking import bound, exit_code, opened
+from qpolicy.cli.asking import bound, exit_code, meant, opened
 from qpolicy.cli.terminal import say
 
 
@@ -33,5 +33,5 @@ def command(
     """
     matcher = bound(*opened(checkpoint, policy), engine=engine, draft=draft, packed=packed)
     decisions = decisions_of(matcher, module, kind)
-    say("\n\n".join(decision.explain() for decision in decisions))
+    say("\n\n".join("\n".join([one.explain(), *(f"  {text}" for text in meant(matcher, one))]) for one in decisions))
     return exit_code(decisions)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from qpolicy.bind.files import read_policy
 from qpolicy.cli.failure import CLEAN, FOUND, exit_code_of, told, worst
 from qpolicy.cli.replacing import replace
 from qpolicy.cli.terminal import complain, say
@@ -83,10 +84,10 @@ def format_one(file: str) -> Formatted:
 
     Raises:
         PolicySyntaxError: It does not parse.
-        OSError: It cannot be read.
+        QPolicyError: It cannot be read.
     """
     name = "<stdin>" if file == _STDIN else file
-    before = sys.stdin.buffer.read() if file == _STDIN else Path(file).read_bytes()
+    before = sys.stdin.buffer.read() if file == _STDIN else read_policy(Path(file))
     return Formatted(name, before, format_source(decode(before, name)).encode())
 
 

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from functools import partial
-from pathlib import Path
 
 import click
 
-from qpolicy.bind.files import BUILTIN, policy_path
+from qpolicy.bind.files import BUILTIN, policy_path, read_policy
 from qpolicy.cli import options
 from qpolicy.cli.batch import run_batch
 from qpolicy.cli.replacing import replace
@@ -88,7 +87,7 @@ def lint_one(file: str, job: Job) -> Checked:
         raise QPolicyError(f"{file}: a policy that is shipped with qpolicy is not mended; copy it first")
     selection = settings_near(path.parent).selection(job.select, job.ignore)
     try:
-        text = decode(_read(path), name).text
+        text = decode(read_policy(path), name).text
     except PolicySyntaxError as error:
         return Checked(name, findings_of(error))
 
@@ -114,10 +113,3 @@ def _checked(name: str, settled: Settled, fixed: int = 0) -> Checked:
 def _diff(name: str, before: str, after: str) -> str:
     lines = unified_diff(before.splitlines(), after.splitlines(), name, f"{name} (mended)", lineterm="")
     return "\n".join(lines)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise QPolicyError(f"{path}: cannot read this policy file: {error.strerror or error}") from error

@@ -27,7 +27,8 @@ def command(checkpoint: str, policy: str | None, engine: str, packed: options.Fa
         raise QPolicyError(f"{checkpoint}: no policy lies here; name one with --policy")
     results = run_expectations(chosen, found, engine=engine, packed=families(packed))
     if not results:
-        raise NothingToCheckError(f"{chosen.source.name}: nothing to test: this policy has no `expect` line")
+        such = "such as `expect lm_head: unquantized`"
+        raise NothingToCheckError(f"{chosen.source.name}: nothing to test: this policy has no `expect` line, {such}")
     failed = [result for result in results if not result.met]
     for result in failed:
         say("\n".join(_failure(chosen, result)))

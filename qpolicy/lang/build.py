@@ -66,7 +66,7 @@ def _scope(token: Token) -> tree.SetRef:
         return scope
     hint = f"name the scope with `let NAME = {token}` and write `drop @NAME if ...`"
     if isinstance(scope, tree.PatternRef) and token.isidentifier():
-        hint = f"write `drop @{token} if ...`"
+        hint = "write `drop mtp if ...`" if token == "draft" else f"write `drop @{token} if ...`"
     raise Complaint("QP004", f"a drop's scope is `mtp` or a set, not {shown(token)}", span_of(token), hint=hint)
 
 

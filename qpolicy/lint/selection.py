@@ -67,5 +67,8 @@ def _prefix(text: str, where: str) -> str:
 
 def near_code(text: str) -> str:
     """Return a hint at the code or name that is nearest to a text; empty when none is near."""
-    near = get_close_matches(text, [*NAMES, *NAMES.values()], 1, 0.7)
+    known = [*NAMES, *NAMES.values()]
+    begun = [name for name in known if text and name.casefold().startswith(text.casefold())]
+    # One that is written alike but for its case, or of which only the end is missing.
+    near = begun[:1] if len(begun) == 1 else get_close_matches(text, known, 1, 0.7)
     return f"; did you mean '{near[0]}'?" if near else "; `qpolicy rule` lists them"

@@ -142,3 +142,17 @@ def test_each_layer_of_a_draft_is_decided_by_itself(tmp_path: Path) -> None:
     assert run("explain", folder, name, *asked).out.count(f"{name} (linear): ") == 3
     layers = run("table", folder, *asked, "--format", "json").json["layers"]
     assert [(one["stored"], one["outcome"]) for one in layers] == list(zip(stored, outcomes, strict=True))
+
+
+def test_a_name_that_was_probably_meant_is_told(tmp_path: Path) -> None:
+    checkpoint = with_draft(tmp_path)
+    ran = run("decide", checkpoint, "lm_had", "model.layers.0.self_attn.qkvproj", "nowhere", "x..y", "lm_head")
+    hints = [line for line in ran.out.splitlines() if "did you mean" in line]
+    assert hints == ["  did you mean lm_head?", "  did you mean model.layers.0.self_attn.qkv_proj?"]
+    ran = run("explain", checkpoint, "model.layers.0.mlp.gate_up_pro", "--draft")
+    assert ran.out.endswith("\n  did you mean mtp.layers.0.mlp.gate_up_proj?\n")
+
+
+def test_a_layer_without_weights_is_not_taken_for_a_misspelt_one(tmp_path: Path) -> None:
+    ran = run("explain", healthy(tmp_path), "model.layers.0.mlp.down_pro", "--kind", "attention")
+    assert "did you mean" not in ran.out

@@ -63,7 +63,7 @@ def test_broken_file_is_left_alone_and_the_others_are_formatted(tmp_path: Path) 
     ran = run("fmt", broken, tmp_path / "nowhere", ugly)
     assert ran.code == 2
     assert f"{broken}:1:" in ran.err
-    assert f"{tmp_path / 'nowhere'}: No such file or directory\n" in ran.err
+    assert f"{tmp_path / 'nowhere'}: cannot read this policy file: No such file or directory\n" in ran.err
     assert (broken.read_text(), ugly.read_text()) == ("qpolicy 2\n", PRETTY)
 
 

@@ -51,3 +51,15 @@ def test_builtin_takes_names_only(tmp_path: Path, name: str) -> None:
     assert ran.code == 2
     assert "ships no policy" in ran.err
     assert name not in builtin_policies()
+
+
+@pytest.mark.parametrize("command", [["lint"], ["fmt"], ["diff", "builtin:trust-tensors"]])
+def test_what_is_no_policy_file_is_refused_with_what_is(tmp_path: Path, command: list[str]) -> None:
+    checkpoint = healthy(tmp_path)
+    ran = run(*command, checkpoint)
+    assert ran.code == 2
+    assert f"{checkpoint}: a folder; expected a policy file, such as {checkpoint / 'model.qpolicy'}\n" in ran.err
+    file = policy(checkpoint / "mine.qpolicy", "lm_head: native")
+    assert f"such as {file}\n" in run(*command, checkpoint).err
+    assert "config.json: a JSON file, no policy; `qpolicy import`" in run(*command, checkpoint / "config.json").err
+    assert ".safetensors: a file of tensors, no policy; " in run(*command, checkpoint / "model.safetensors").err

@@ -45,6 +45,9 @@ def test_codes_prefixes_and_names_are_read() -> None:
         ("unsed-set", "did you mean 'unused-set'?"),
         ("", "`qpolicy rule` lists them"),
         ("Q205", "did you mean 'QP205'?"),
+        ("qp205", "did you mean 'QP205'?"),
+        ("unused-se", "did you mean 'unused-set'?"),
+        ("qp", "`qpolicy rule` lists them"),
     ],
 )
 def test_what_fits_no_code_is_refused(text: str, hint: str) -> None:
