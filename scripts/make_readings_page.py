@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from qpolicy.native.records import Clause, Record, every_record, producer_of
+from qpolicy.native.records import Clause, Record, every_record, producer_of, span
 
 PAGE = Path(__file__).parents[1] / "docs" / "readings.md"
 
@@ -21,6 +21,9 @@ Under each dialect stand, for every engine: which lists it reads, how an entry i
 and scope where they are not those of the word itself), in which order it comes to exclude a layer (the steps; `shards`
 and `family` are about fused layers), what is otherwise for experts, which other layers it quantizes, where all that can
 be checked, and what of the engine's reading the record cannot say.
+
+`0.5.13 to 0.5.23` means that the code was the same in all versions between the two. Of the versions of an engine the
+newest answers to the bare name; `--engine "sglang 0.5.16"` asks for another one.
 """
 
 
@@ -41,7 +44,7 @@ def _section(dialect: str) -> str:
 
 def _name(record: Record) -> str:
     variants = f" ({', '.join(record.variants)})" if record.variants else ""
-    return f"{record.engine} {record.version}{variants}"
+    return f"{record.engine} {span(record)}{variants}"
 
 
 def _row(record: Record) -> str:

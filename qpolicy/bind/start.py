@@ -11,7 +11,7 @@ from qpolicy.checkpoint import Checkpoint
 from qpolicy.errors import BindError
 from qpolicy.lang.source import Source
 from qpolicy.lang.tree import Document
-from qpolicy.native import engines, knows_engine
+from qpolicy.native import engines_and_versions, knows_engine
 
 
 def matcher_of(
@@ -31,7 +31,7 @@ def matcher_of(
         BindError: The policy does not fit the checkpoint, or the engine is unknown.
     """
     if not knows_engine(engine):
-        raise BindError(f"engine '{engine}' is not known; known: {', '.join(engines())}")
+        raise BindError(f"engine '{engine}' is not known; known: {'; '.join(engines_and_versions())}")
     if packed is None:
         world = World.known(checkpoint, engine, draft, strict)
     else:

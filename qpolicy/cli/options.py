@@ -83,7 +83,12 @@ policy = click.option(
     "checkpoint, if there is one.",
 )
 engine = click.option(
-    "--engine", default="sglang", show_default=True, metavar="NAME", callback=settled, help="The engine that asks."
+    "--engine",
+    default="sglang",
+    show_default=True,
+    metavar="NAME",
+    callback=settled,
+    help="The engine that asks, perhaps with a version: 'sglang 0.5.16'.",
 )
 
 
@@ -104,7 +109,8 @@ engines = click.option(
     default=["sglang"],
     show_default=True,
     callback=engine_names,
-    help="The engine that asks. Given more than once, the engines are compared as well.",
+    help="The engine that asks, perhaps with a version: 'sglang 0.5.16'. Given more than once, the engines are "
+    "compared as well.",
 )
 draft = click.option("--draft", is_flag=True, help="Ask as the speculative draft (MTP, EAGLE) instead of the target.")
 strict = click.option(

@@ -11,7 +11,7 @@ from qpolicy.native.lists import NativeList, native_list
 from qpolicy.native.mapper import Mapper
 from qpolicy.native.places import consulted_place
 from qpolicy.native.reading import Answer, Reading, engine_reading, producer_reading
-from qpolicy.native.records import engines, knows_engine
+from qpolicy.native.records import engines_and_versions, knows_engine
 
 __all__ = [
     "Answer",
@@ -26,7 +26,7 @@ __all__ = [
     "draft_class",
     "draft_nulling",
     "engine_reading",
-    "engines",
+    "engines_and_versions",
     "knows_engine",
     "native_list",
     "producer_reading",

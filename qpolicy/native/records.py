@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from qpolicy.native.versions import engine_and_version, lies_between, numbers
+from qpolicy.native.versions import engine_and_version, joined, lies_between
 
 DEFAULT_ENGINE = "sglang"
 
@@ -249,21 +249,21 @@ def knows_engine(name: str) -> bool:
     )
 
 
-def versions_of(engine: str) -> tuple[str, ...]:
-    """Return the versions of an engine whose readings are written down, such as ``0.5.13 to 0.5.23``."""
-    found = (record for record in _records().values() if record.engine == engine)
-    return tuple(sorted({span(record) for record in found}, key=lambda text: _order(text.rpartition(" ")[2])))
+def engines_and_versions() -> tuple[str, ...]:
+    """Return every engine with the versions whose readings are written down, such as ``sglang 0.5.8 to 0.5.23``."""
+    return tuple(
+        f"{engine} {', '.join(joined((record.since, record.version) for record in _read_by(engine)))}"
+        for engine in engines()
+    )
 
 
 def span(record: Record) -> str:
     """Return the version of a reading, or the first and the last for which it holds."""
-    return f"{record.since} to {record.version}" if record.since else record.version
+    return joined([(record.since, record.version)])[0]
 
 
-def _order(version: str) -> tuple[bool, object]:
-    """Return what versions are sorted by: numbers first."""
-    found = numbers(version)
-    return (found is None, found or version)
+def _read_by(engine: str) -> list[Record]:
+    return [record for record in _records().values() if record.engine == engine]
 
 
 def producer_of(dialect: str) -> str | None:

@@ -7,11 +7,17 @@ answers to every version between the two. Versions that are no numbers, such as 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import TypeAlias
 
 _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)(?:\.post(\d+))?")
 
 
-def numbers(version: str) -> tuple[tuple[int, ...], int] | None:
+Order: TypeAlias = tuple[tuple[int, ...], int]
+"""What versions compare by: the numbers, then the number of the post-release."""
+
+
+def numbers(version: str) -> Order | None:
     """Return a version in an order in which it compares with others, or None when it is no number.
 
     Args:
@@ -33,3 +39,26 @@ def engine_and_version(name: str) -> tuple[str, str]:
     """Return the two parts of a name such as ``sglang 0.5.16``; the second is empty where no version is named."""
     engine, _, version = name.partition(" ")
     return engine, version.strip()
+
+
+def joined(spans: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Return spans of versions in words, ascending, those that overlap as one; versions that are no numbers come last.
+
+    Args:
+        spans: First and last version of each; the same twice, or nothing first, for a single one.
+    """
+    found = {(first or last, last) for first, last in spans}
+    others = sorted(last for _, last in found if numbers(last) is None)
+    merged: list[tuple[str, str]] = []
+    for first, last in sorted(
+        (one for one in found if numbers(one[1])), key=lambda one: (_order(one[0]), _order(one[1]))
+    ):
+        if merged and lies_between(first, *merged[-1]):
+            merged[-1] = (merged[-1][0], max(merged[-1][1], last, key=_order))
+        else:
+            merged.append((first, last))
+    return (*(last if first == last else f"{first} to {last}" for first, last in merged), *others)
+
+
+def _order(version: str) -> Order:
+    return numbers(version) or ((), 0)

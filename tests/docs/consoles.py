@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -31,7 +32,7 @@ def run_shown(session: str, work: Path) -> None:
 
 
 def _run(command: str, work: Path) -> subprocess.CompletedProcess[str]:
-    arguments = [*command.split(), *([f"VENV={_venv(work)}"] if command.startswith("make ") else [])]
+    arguments = [*shlex.split(command), *([f"VENV={_venv(work)}"] if command.startswith("make ") else [])]
     if arguments[0] == "qpolicy":
         arguments = [sys.executable, "-m", *arguments]
     plain = {"PATH": os.environ["PATH"], "NO_COLOR": "1"}

@@ -57,8 +57,17 @@ def test_qp305_engines_that_read_a_list_differently(tmp_path: Path) -> None:
     assert not found(checkpoint, "QP305", "sglang", "transformers", policy="lm_head: unquantized")
 
 
+def test_qp305_two_versions_of_an_engine(tmp_path: Path) -> None:
+    states = {f"{L}.mlp.gate": "plain", f"{L}.mlp.down_proj": "fp8"}
+    checkpoint = small_checkpoint(tmp_path, states, fp8(["mlp.down", "mlp.gate"]))
+    (finding,) = found(checkpoint, "QP305", "sglang", "sglang 0.5.10")
+    assert finding.modules == (f"{L}.mlp.down_proj",)
+    assert "as quantized, sglang 0.5.10 as unquantized" in finding.message
+    assert not found(checkpoint, "QP305", "sglang", "sglang 0.5.16")
+
+
 def test_an_unknown_engine_is_named_with_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(qpolicy.BindError, match=r"'nonesuch' is not known; known: sglang, "):
+    with pytest.raises(qpolicy.BindError, match=r"'nonesuch' is not known; known: sglang 0\.5\.8 to "):
         found(gates(tmp_path, []), "QP305", "nonesuch")
 
 
