@@ -65,9 +65,34 @@ NOT_REBUILT = {
 }
 """Failures that are not rebuilt, with why."""
 
-_READ_BY = {"transformers-47990": "transformers 5.19.0"}
+READ_BY = {
+    "transformers-47990": "transformers 5.19.0",
+    "sglang-18189": "sglang 0.5.8",
+    "sglang-18742": "sglang 0.5.9",
+    "sglang-20439": "sglang 0.5.12",
+    "sglang-23467": "sglang 0.5.10",
+    "sglang-35797": "sglang 0.5.20",
+    "sglang-39064": "sglang 0.5.20",
+    "vllm-12974": "vllm 0.7.2",
+    "vllm-24024": "vllm 0.10.2",
+    "vllm-48508": "vllm-humming 0.25.0",
+}
 """Whose reading shows a failure, where that is not the newest one."""
+_MORE: Mapping[str, Mapping[str, Any]] = {
+    "sglang-36786": {
+        "format": "mxfp4-pack-quantized",
+        "config_groups": {
+            "group_0": {
+                "targets": ["Linear"],
+                "weights": {"num_bits": 4, "type": "float", "strategy": "group", "group_size": 32},
+            }
+        },
+    }
+}
+"""What else of a config is told, beside its list, where the failure depends on it."""
 
+_ARCHITECTURE = {"sglang-18189": "Qwen3MoeForCausalLM"}
+"""The architecture that a failure is about, where it depends on it."""
 _ARCHITECTURES = {
     "mtp": "Qwen3_5MoeForConditionalGeneration",  # builds its vision tower unasked
     "layers": "DeepseekV3ForCausalLM",
@@ -100,8 +125,8 @@ class Failure:
 
     @property
     def engine(self) -> str:
-        if self.row["id"] in _READ_BY:
-            return _READ_BY[self.row["id"]]
+        if self.row["id"] in READ_BY:
+            return READ_BY[self.row["id"]]
         named = str(self.row["engine"]).split()[0].lower()
         return named if knows_engine(named) else "sglang"
 
@@ -156,13 +181,16 @@ def rebuilt(folder: Path, failure: Failure) -> qpolicy.Checkpoint:
         for own, form in (PACKED_FORMS[failure.dialect] if quantized else PLAIN).items()
     }
     drafts = [name for one in failure.row["modules"] if one["is_draft"] for name in _stored(one)]
-    quantization = {**BASES[failure.dialect], **_known(failure.row["config"])}
+    told = str(failure.row["id"])
+    quantization = {**BASES[failure.dialect], **_MORE.get(told, {}), **_known(failure.row["config"])}
+    model = _model(drafts, states)
+    model["architectures"] = [_ARCHITECTURE.get(told, model["architectures"][0])]
     if failure.dialect == "modelopt" and "ignore" not in quantization:
         del quantization["quant_method"]
-        write_checkpoint(folder, tensors, _model(drafts, states))
+        write_checkpoint(folder, tensors, model)
         write_json(folder / "hf_quant_config.json", {"quantization": quantization})
     else:
-        write_checkpoint(folder, tensors, {**_model(drafts, states), "quantization_config": quantization})
+        write_checkpoint(folder, tensors, {**model, "quantization_config": quantization})
     return qpolicy.open_checkpoint(folder)
 
 

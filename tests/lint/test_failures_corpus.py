@@ -11,6 +11,7 @@ from failures import (
     CORPUS,
     NOT_REBUILT,
     NOT_THE_LIST,
+    READ_BY,
     Failure,
     comes_out_right,
     failures,
@@ -73,3 +74,12 @@ def test_the_page_counts_what_is_found(tmp_path: Path) -> None:
     }
     (total,) = (row for row in table.rows if row[0] == "all")
     assert [int(cell) for cell in total[1:6]] == [sum(row[0][at] for row in told.values()) for at in range(5)]
+
+
+def test_the_page_names_the_versions_that_were_asked() -> None:
+    table = next(piece for piece in pieces(PAGE) if isinstance(piece, Table) and piece.header[0] == "asked as")
+    kinds: dict[str, set[str]] = {}
+    for failure in EVERY:
+        if failure.row["id"] in READ_BY:
+            kinds.setdefault(failure.engine, set()).add(failure.kind)
+    assert {codes(row[0])[0]: set(codes(row[1])) for row in table.rows} == kinds
