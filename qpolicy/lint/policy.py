@@ -17,6 +17,7 @@ from qpolicy.lint.rules import (
     qp108_pattern_inside_another,
     qp109_drop_never_fires,
     qp110_undecided,
+    qp111_misspelt_syntax,
 )
 
 POLICY_CHECKS: tuple[PolicyCheck, ...] = (
@@ -30,6 +31,7 @@ POLICY_CHECKS: tuple[PolicyCheck, ...] = (
     qp108_pattern_inside_another.CHECK,
     qp109_drop_never_fires.CHECK,
     qp110_undecided.CHECK,
+    qp111_misspelt_syntax.CHECK,
 )
 
 

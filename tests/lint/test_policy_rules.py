@@ -32,7 +32,7 @@ def found_in(text: str | None) -> set[str]:
 
 
 def test_every_code_stands_for_one_check() -> None:
-    assert [check.code.code for check in POLICY_CHECKS] == [f"QP{number}" for number in range(101, 111)]
+    assert [check.code.code for check in POLICY_CHECKS] == [f"QP{number}" for number in range(101, 112)]
     assert len({check.code.name for check in POLICY_CHECKS}) == len(POLICY_CHECKS)
 
 
@@ -114,3 +114,45 @@ def test_undecided_is_said_once_for_all_and_is_info() -> None:
     policy = qpolicy.parse("qpolicy 1\n**.a.**: native\n**.b.**: native\n")
     [finding] = lint_policy(policy, Limits(states=2))
     assert (finding.code, finding.severity, finding.line) == ("QP110", "info", 2)
+
+
+@pytest.mark.parametrize(
+    ("line", "instead"),
+    [
+        ("otherwize: native", "otherwise"),
+        ("Otherwise: native", "otherwise"),
+        ("else: native", "otherwise"),
+        ("default: native", "otherwise"),
+        ("model.layers.{0-3}.mlp: native", "model.layers.{0..3}.mlp"),
+        ("model.layers.0-3.{5-6}, lm_head: native", "model.layers.{0..3}.{5..6}"),
+        ("**: native\nexpect layers.0-3.x: quantized", "layers.{0..3}.x"),
+        ("let a = 0-3.x\n@a: native", "{0..3}.x"),
+    ],
+)
+def test_names_that_look_like_misspelt_syntax(line: str, instead: str) -> None:
+    [finding] = [one for one in lint(line) if one.code == "QP111"]
+    assert finding.message.endswith(f"; {instead} was probably meant")
+    assert finding.repair is not None
+    mended = apply(f"qpolicy 1\n{line}\n", [finding.repair])
+    assert found_in(mended) <= {"QP104", "QP106"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "lm_head: native",
+        'model.layers."0-3".mlp: native',
+        "model.layers.{0..3}.mlp: native",
+        "a.0-3-4: native",
+        "a.b0-3: native",
+        "a.{v1-2}: native",
+        "otherwize.x: native",
+        "otherwize when draft: native",
+        "otherwize, lm_head: native",
+        '"otherwize": native',
+        "other: native",
+        "default.x: native",
+    ],
+)
+def test_names_that_a_module_may_have(line: str) -> None:
+    assert codes(line) == []

@@ -130,6 +130,12 @@ def test_qp205_beside_patterns_that_match_is_only_a_remark(tmp_path: Path) -> No
     assert finding.severity == "info"
 
 
+def test_qp205_names_misspelt_syntax(tmp_path: Path) -> None:
+    (finding,) = check(tmp_path, "otherwize: native")["QP205"]
+    assert finding.message == "otherwize matches no stored module; otherwise was probably meant"
+    assert (finding.severity, finding.fix) == ("warning", "otherwise")
+
+
 def test_qp206_a_condition_that_cannot_be_told(tmp_path: Path) -> None:
     write_index(tmp_path, {f"{A}.o_proj.weight": "model-00001-of-00002.safetensors"})
     found = by_code(qpolicy.open_checkpoint(tmp_path), "when dtype(weight) == bf16: unquantized")

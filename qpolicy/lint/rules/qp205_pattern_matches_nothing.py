@@ -10,6 +10,7 @@ from qpolicy.lang.walk import selectors_of
 from qpolicy.lint.check import Check, Code, Example, Page
 from qpolicy.lint.finding import Finding, Severity
 from qpolicy.lint.names import known_names, looks_misspelt, nearest, told
+from qpolicy.lint.rules.meant import meant
 from qpolicy.lint.view import View
 from qpolicy.paths import PatternIndex
 
@@ -54,7 +55,14 @@ def find(view: View) -> Iterator[Finding]:
         matched = {position for name in names for position in index.matches(name)}
         for position, one in enumerate(written):
             if position not in matched:
-                yield _finding(view, one, names, alone=not matched)
+                syntax = meant(one, statement)
+                yield _misspelt(view, one, syntax) if syntax else _finding(view, one, names, alone=not matched)
+
+
+def _misspelt(view: View, written: PatternRef, syntax: str) -> Finding:
+    assert view.policy is not None
+    message = f"{written.text} matches no stored module; {syntax} was probably meant"
+    return CODE.in_policy(message, view.policy.source, written.span, fix=syntax)
 
 
 def _finding(view: View, written: PatternRef, names: tuple[str, ...], *, alone: bool) -> Finding:
