@@ -21,15 +21,17 @@ from qpolicy.sglang.rehearse_job import Job, Parameter, Rehearsed
 from qpolicy.sglang.rehearse_neutral import neutral_config
 from qpolicy.sglang.rehearse_plugin import activate
 from qpolicy.sglang.rehearse_record import layers_of, recording
+from qpolicy.sglang.rehearse_steps import Steps
 from qpolicy.sglang.standin import Standing
 
 
-def rehearse(job: Job, standing: Standing) -> Rehearsed:
+def rehearse(job: Job, standing: Standing, tell: Steps) -> Rehearsed:
     """Build the model and follow its load; a failure to build is part of what is returned.
 
     Args:
         job: What to build.
         standing: The path that SGLang takes in this process.
+        tell: Told what is being done.
     """
     del standing
     result, start = Rehearsed(), time.monotonic()
@@ -38,7 +40,7 @@ def rehearse(job: Job, standing: Standing) -> Rehearsed:
         if job.plugin:
             builds = activate(job.policy)
         with checkout(job.folder) as folder:
-            _rehearse(job, folder, result)
+            _rehearse(job, folder, result, tell)
     except Exception as error:
         result.error = f"{type(error).__name__}: {error}"[:1000]
     result.problems = list(dict.fromkeys(builds[-1].problems)) if builds else []
@@ -46,7 +48,7 @@ def rehearse(job: Job, standing: Standing) -> Rehearsed:
     return result
 
 
-def _rehearse(job: Job, folder: str, result: Rehearsed) -> None:
+def _rehearse(job: Job, folder: str, result: Rehearsed, tell: Steps) -> None:
     from sglang.srt.configs.load_config import LoadConfig  # noqa: PLC0415
     from sglang.srt.configs.model_config import ModelConfig  # noqa: PLC0415
     from sglang.srt.model_loader import loader  # noqa: PLC0415
@@ -64,13 +66,18 @@ def _rehearse(job: Job, folder: str, result: Rehearsed) -> None:
         quantization = neutral_config(job.neutral, getattr(model_class, "packed_modules_mapping", {}))
     else:
         quantization = loader._get_quantization_config(config, load)
-    with recording() as made, set_default_torch_dtype(config.dtype), torch.device("meta"):
+    tell("layers built")
+    with (
+        recording(lambda done: tell("layers built", done)) as made,
+        set_default_torch_dtype(config.dtype),
+        torch.device("meta"),
+    ):
         model = loader._initialize_model(config, load, quantization)
     result.layers = layers_of(model, made)
     result.packed = _packed(model, quantization)
     result.mapper = _mapper(model_class, config)
     if job.tensors:
-        follow(model, job.tensors, result, limit=job.limit, draft_index=job.draft_index)
+        follow(model, job.tensors, result, limit=job.limit, draft_index=job.draft_index, tell=tell)
     else:
         result.parameters = [
             Parameter(name, str(parameter.dtype).removeprefix("torch."), tuple(parameter.shape), 0.0)
@@ -86,7 +93,7 @@ def _leave_traces_of_target(job: Job, folder: str) -> None:
     that cannot be built, leaves no trace.
     """
     with contextlib.suppress(Exception):
-        _rehearse(replace(job, draft=False, draft_index=None, tensors=()), folder, Rehearsed())
+        _rehearse(replace(job, draft=False, draft_index=None, tensors=()), folder, Rehearsed(), Steps())
 
 
 def _read_unknown_config_as_it_stands(folder: str) -> None:

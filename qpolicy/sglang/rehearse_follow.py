@@ -14,6 +14,7 @@ import torch
 
 from qpolicy.sglang.rehearse_dispatch import Watch, views_unwatched
 from qpolicy.sglang.rehearse_job import Converted, Failure, Parameter, Rehearsed
+from qpolicy.sglang.rehearse_steps import Steps
 from qpolicy.sglang.standin_cuda import aside
 
 Header = tuple[str, str, tuple[int, ...]]
@@ -38,6 +39,8 @@ DTYPES = {
 }
 """The dtypes of safetensors headers in lower case; fp4 is packed two to a byte and stored as ``u8``."""
 
+_SILENT = Steps()
+
 
 @dataclass(slots=True)
 class _Feed:
@@ -45,6 +48,7 @@ class _Feed:
 
     headers: Sequence[Header]
     watch: Watch
+    tell: Steps
     draft_index: int | None = None
     position: dict[str, int] = field(default_factory=dict)
     current: str | None = None
@@ -53,16 +57,16 @@ class _Feed:
     def __post_init__(self) -> None:
         self.position = {name: place for place, (name, _, _) in enumerate(self.headers)}
 
-    def tensors(self, headers: Sequence[Header], advance: Callable[[], None]) -> Iterator[tuple[str, Any]]:
+    def tensors(self, headers: Sequence[Header]) -> Iterator[tuple[str, Any]]:
         for name, dtype, shape in headers:
             self.current = name
-            advance()
+            self.tell("tensors followed", self.position[name] + 1, len(self.headers))
             yield name, self.watch.named(name, DTYPES.get(dtype, torch.uint8), shape)
         self.current = None
 
-    def kept(self, headers: Sequence[Header], advance: Callable[[], None]) -> Iterator[tuple[str, Any]]:
+    def kept(self, headers: Sequence[Header]) -> Iterator[tuple[str, Any]]:
         """Yield what the loader passes on: of several draft layers, it keeps the one that is built."""
-        tensors = self.tensors(headers, advance)
+        tensors = self.tensors(headers)
         if self.draft_index is None:
             return tensors
         from sglang.srt.model_loader.loader import DefaultModelLoader  # noqa: PLC0415
@@ -78,7 +82,7 @@ def follow(
     *,
     limit: float,
     draft_index: int | None = None,
-    advance: Callable[[], None] = lambda: None,
+    tell: Steps = _SILENT,
 ) -> None:
     """Feed every header to the model and note which parameter each tensor reaches.
 
@@ -90,12 +94,12 @@ def follow(
         result: Where to write parameters, failures, conversions and skipped tensors.
         limit: Seconds after which the rest is left out, with a note.
         draft_index: Which of several draft layers the model is.
-        advance: Called once for every tensor given.
+        tell: Told how many tensors have been followed, out of how many.
     """
     parameters = dict(model.named_parameters(remove_duplicate=True))
     before = dict(parameters)
     watch = Watch(parameters)
-    feed = _Feed(headers, watch, draft_index)
+    feed = _Feed(headers, watch, tell, draft_index)
     if hasattr(model, "post_load_weights"):
         model.post_load_weights = lambda *_args, **_options: None
     end, rest = time.monotonic() + limit, list(headers)
@@ -104,17 +108,15 @@ def follow(
             if time.monotonic() > end:
                 result.note = f"{len(rest)} tensors were not followed: the time limit was reached"
                 break
-            rest = _run(model, feed, rest, result, advance)
+            rest = _run(model, feed, rest, result)
     _conclude(model, before, feed, result)
 
 
-def _run(
-    model: Any, feed: _Feed, headers: Sequence[Header], result: Rehearsed, advance: Callable[[], None]
-) -> list[Header]:
+def _run(model: Any, feed: _Feed, headers: Sequence[Header], result: Rehearsed) -> list[Header]:
     """Let the model load; return the headers to go on with after a tensor that stopped it."""
     try:
         with feed.watch:
-            loaded = model.load_weights(feed.kept(headers, advance))
+            loaded = model.load_weights(feed.kept(headers))
             if hasattr(loaded, "__next__"):
                 list(loaded)
     except Exception as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -40,15 +40,19 @@ class Made:
 
 
 @contextmanager
-def recording() -> Iterator[list[Made]]:
-    """Collect the layers that are built inside the block."""
+def recording(advance: Callable[[int], None]) -> Iterator[list[Made]]:
+    """Collect the layers that are built inside the block.
+
+    Args:
+        advance: Called with the number of layers whenever there is one more.
+    """
     made: list[Made] = []
     with ExitStack() as undo:
         for _, module, name in KINDS:
             cls = _find(module, name)
             if "__init__" in vars(cls):
                 undo.callback(setattr, cls, "__init__", vars(cls)["__init__"])
-                cls.__init__ = _noting(cls.__init__, made)
+                cls.__init__ = _noting(cls.__init__, made, advance)
         yield made
 
 
@@ -79,7 +83,7 @@ def layers_of(model: Any, made: list[Made]) -> list[Layer]:
     return layers
 
 
-def _noting(original: Any, made: list[Made]) -> Any:
+def _noting(original: Any, made: list[Made], advance: Callable[[int], None]) -> Any:
     signature = inspect.signature(original)
 
     @functools.wraps(original)
@@ -90,6 +94,7 @@ def _noting(original: Any, made: list[Made]) -> Any:
             inner = given.get("kwargs", {})
             config = given.get("quant_config", inner.get("quant_config"))
             made.append(Made(self, given.get("prefix", inner.get("prefix", "")) or "", config))
+            advance(len(made))
         original(self, *args, **options)
 
     return noting

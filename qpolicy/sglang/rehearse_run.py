@@ -13,6 +13,7 @@ from pathlib import Path
 
 from qpolicy.errors import QPolicyError
 from qpolicy.sglang.rehearse_job import Job, Rehearsed
+from qpolicy.sglang.rehearse_steps import Step, latest
 from qpolicy.sglang.standin import Standing, require_engine
 
 _WAIT = 0.2
@@ -25,6 +26,7 @@ def run_jobs(
     ranks: int = 1,
     path: str = "cuda",
     advance: Callable[[int], None] = lambda _done: None,
+    watch: Callable[[Step], None] = lambda _step: None,
 ) -> tuple[Standing, list[Rehearsed]]:
     """Rehearse jobs one after the other in a process apart.
 
@@ -34,6 +36,7 @@ def run_jobs(
         ranks: The tensor-parallel size.
         path: ``cuda``, or ``cpu`` for SGLang's CPU path.
         advance: Called with the number of finished jobs while waiting.
+        watch: Called with what is being done while waiting.
 
     Returns:
         Which path SGLang took, and one result for each job.
@@ -44,15 +47,18 @@ def run_jobs(
     """
     require_engine()
     with tempfile.TemporaryDirectory() as folder:
-        given, results, log = Path(folder, "jobs.json"), Path(folder, "results"), Path(folder, "log")
+        given, results, steps, log = (Path(folder, name) for name in ("jobs.json", "results", "steps", "log"))
         given.write_text(json.dumps([asdict(job) for job in jobs]), encoding="utf-8")
-        command = [sys.executable, "-m", "qpolicy.sglang.rehearse_worker", str(given), str(results), device]
+        command = [sys.executable, "-m", "qpolicy.sglang.rehearse_worker", *map(str, (given, results, steps)), device]
         with log.open("w", encoding="utf-8") as noise:
             process = subprocess.Popen(
                 [*command, str(ranks), path], stdout=noise, stderr=noise, stdin=subprocess.DEVNULL
             )
             try:
-                _wait(process, results, advance)
+                while process.poll() is None and (done := _lines(results)) <= len(jobs):
+                    advance(max(0, done - 1))
+                    watch(latest(steps) or Step("starting"))
+                    time.sleep(_WAIT)
             finally:
                 process.kill()
                 process.wait()
@@ -63,11 +69,8 @@ def run_jobs(
         return Standing(**first), [Rehearsed.from_json(data) for data in rest]
 
 
-def _wait(process: subprocess.Popen[bytes], results: Path, advance: Callable[[int], None]) -> None:
-    while process.poll() is None:
-        time.sleep(_WAIT)
-        if results.exists():
-            advance(max(0, results.read_bytes().count(b"\n") - 1))
+def _lines(results: Path) -> int:
+    return results.read_bytes().count(b"\n") if results.exists() else 0
 
 
 def _tail(log: Path) -> str:

@@ -1,7 +1,8 @@
 """The process that rehearses: stands in for the GPU once, then builds each model in a child of its own.
 
-Run as ``python -m qpolicy.sglang.rehearse_worker JOBS RESULTS DEVICE RANKS PATH``: a JSON file with a list of jobs, a
-file for one line of JSON per job, a device to stand in for, the number of ranks, and ``cuda`` or ``cpu``.
+Run as ``python -m qpolicy.sglang.rehearse_worker JOBS RESULTS STEPS DEVICE RANKS PATH``: a JSON file with a list of
+jobs, a file for one line of JSON per job, a file for what is being done, a device to stand in for, the number of ranks,
+and ``cuda`` or ``cpu``.
 SGLang keeps process-wide state and prints to both streams, so nothing else happens here.
 """
 
@@ -13,51 +14,59 @@ import os
 import signal
 import sys
 import time
+import traceback
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
 from qpolicy.sglang.rehearse_job import Job, Rehearsed
+from qpolicy.sglang.rehearse_steps import Steps
 from qpolicy.sglang.standin import Standing, stand_in
 
 
 def main(arguments: list[str]) -> int:
     """Rehearse every job, writing each result as soon as it is known."""
-    jobs, results, device, ranks, path = arguments
+    jobs, results, steps, device, ranks, path = arguments
+    tell = Steps(Path(steps))
+    tell("importing SGLang")
     with Path(results).open("w", encoding="utf-8") as out:
         standing = stand_in(device, ranks=int(ranks), path="cpu" if path == "cpu" else None)
         _write(out, {"path": standing.path, "device": standing.device, "note": standing.note})
         _import_everything()
         for data in json.loads(Path(jobs).read_text(encoding="utf-8")):
             tensors = tuple((name, dtype, tuple(shape)) for name, dtype, shape in data["tensors"])
-            _write(out, apart(Job(**{**data, "tensors": tensors}), standing).to_json())
+            _write(out, apart(Job(**{**data, "tensors": tensors}), standing, tell))
     return 0
 
 
-def apart(job: Job, standing: Standing) -> Rehearsed:
-    """Rehearse one job in a child process, so that what SGLang leaves behind ends with it."""
+def apart(job: Job, standing: Standing, tell: Steps) -> dict[str, Any]:
+    """Rehearse one job in a child process, so that what SGLang leaves behind ends with it; return plain values."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read)
-        _child(job, standing, write)
+        _child(job, standing, tell, write)
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
         data = _read(pipe, child, job.limit * 1.5 + 30)
     _, status = os.waitpid(child, 0)
     if data:
-        return Rehearsed.from_json(json.loads(data))
-    ended = f"ended by signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {status}"
-    return Rehearsed(error=f"the process that built the model gave no result ({ended}): out of time or memory")
+        return dict(json.loads(data))
+    code = os.waitstatus_to_exitcode(status)
+    ended = f"signal {-code}: out of time or memory" if code < 0 else f"status {code}"
+    return Rehearsed(error=f"the process that built the model ended without a result ({ended})").to_json()
 
 
-def _child(job: Job, standing: Standing, write: int) -> None:
-    from qpolicy.sglang.rehearse_build import rehearse  # noqa: PLC0415 - imports torch
+def _child(job: Job, standing: Standing, tell: Steps, write: int) -> None:
+    from qpolicy.sglang.rehearse_build import rehearse  # noqa: PLC0415 - imported before, with everything else
 
     code = 1
     try:
         with contextlib.redirect_stdout(sys.stderr), os.fdopen(write, "wb") as pipe:
-            pipe.write(json.dumps(rehearse(job, standing).to_json()).encode())
+            pipe.write(json.dumps(rehearse(job, standing, tell).to_json()).encode())
         code = 0
+    except Exception:
+        traceback.print_exc()
     finally:
         os._exit(code)
 
@@ -80,8 +89,10 @@ def _read(pipe: Any, child: int, limit: float) -> bytes:
 
 
 def _import_everything() -> None:
+    """Import before the children start what each of them would import again."""
     from sglang.srt.models.registry import ModelRegistry  # noqa: PLC0415
 
+    import_module("qpolicy.sglang.rehearse_build")
     ModelRegistry.get_supported_archs()
 
 

@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 
 from qpolicy.sglang.rehearse_follow import follow  # noqa: E402
 from qpolicy.sglang.rehearse_job import Rehearsed  # noqa: E402
+from qpolicy.sglang.rehearse_steps import Steps  # noqa: E402
 
 pytestmark = pytest.mark.engine
 
@@ -47,6 +48,17 @@ def sources(result: Rehearsed) -> dict[str, tuple[str, ...]]:
 def by_name(parameters: dict[str, Any], weights: Weights) -> None:
     for name, weight in weights:
         parameters[name].data.copy_(weight)
+
+
+def test_every_tensor_is_told() -> None:
+    class Told(Steps):
+        def __call__(self, doing: str, done: int = 0, total: int = 0) -> None:
+            told.append((done, total))
+
+    told: list[tuple[int, int]] = []
+    headers = [("fused", "bf16", (8, 4)), ("gone", "bf16", (1,)), ("plain", "bf16", (4, 4))]
+    follow(model(by_name), headers, Rehearsed(), limit=60, tell=Told())
+    assert told == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_a_tensor_is_followed_into_a_view() -> None:
