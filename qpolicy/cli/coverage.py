@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import floor
+from textwrap import wrap
 
 import click
 
@@ -11,7 +12,7 @@ from qpolicy.analysis import Coverage, coverage
 from qpolicy.cli import options
 from qpolicy.cli.asking import opened, rule_json
 from qpolicy.cli.failure import CLEAN, FOUND
-from qpolicy.cli.terminal import say, write
+from qpolicy.cli.terminal import say, width, write
 from qpolicy.errors import NothingToCheckError, QPolicyError
 from qpolicy.lint.reporters.as_json import document
 from qpolicy.lint.reporters.checked import counted
@@ -60,7 +61,8 @@ def _lines(result: Coverage) -> Iterator[str]:
         yield f"never used: {rule.place}: {rule.text}"
     if result.undecided:
         left = counted(len(result.undecided), "module")
-        yield f"no rule decides {left}: {listed(result.undecided, _SHOWN)}"
+        told = f"no rule decides {left}: {listed(result.undecided, _SHOWN)}"
+        yield from wrap(told, width(), subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
     # Rounded down, so that a hundred is only said where it is.
     percent = floor(result.percent * 10) / 10
     decided = result.modules - len(result.undecided)

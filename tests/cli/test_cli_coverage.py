@@ -11,9 +11,10 @@ def test_rules_and_modules(tmp_path: Path) -> None:
     file = policy(checkpoint / "p.qpolicy", "lm_head: unquantized\n**.mlp.down_proj: quantized\nx.y: native")
     ran = run("coverage", checkpoint)
     assert (ran.code, ran.err) == (0, "")
-    [unused, left, total] = ran.out.splitlines()
+    [unused, left, more, total] = ran.out.splitlines()
     assert unused == f"never used: {file}:5:1: x.y: native"
     assert left.startswith("no rule decides 3 modules: model.layers.0.self_attn.")
+    assert more == "    model.layers.0.self_attn.v_proj"
     assert total == "50.0% covered: rules decide 3 of 6 modules; 2 of 3 rules used"
 
 
