@@ -24,8 +24,8 @@ CODE = Code(
     "Engines that were named with `--engine` would decide the same modules differently.",
     Page(
         explanation="""\
-The same list means different things to different engines. `--engine`, given more than once, compares the first with the
-others. In the example SGLang never quantizes an fp8 head, and transformers does where the list is silent. The
+The same list means different things to different engines, and to different versions of one, such as
+`sglang` and `sglang 0.5.16`. `--engine`, given more than once, compares the first with the others. In the example SGLang never quantizes an fp8 head, and transformers does where the list is silent. The
 checkpoint will not load everywhere.
 """,
         bad=Example(checkpoint=_CHECKPOINT, engines=_ENGINES),
