@@ -144,6 +144,40 @@ def test_qp206_a_condition_that_cannot_be_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("condition", "meant"),
+    [
+        ("has(weight_pakced)", "weight_packed"),
+        ("not has(weight_packed, wieght_scale)", "weight_scale"),
+        ("dtype(weight_shap) == i64", "weight_shape"),
+        ("method == compressed_tensors", "compressed-tensors"),
+        ("method in (fp8, Compressed-Tensors)", "compressed-tensors"),
+        ("format == pack_quantized", "pack-quantized"),
+    ],
+)
+def test_qp209_a_name_that_is_nearly_there(tmp_path: Path, condition: str, meant: str) -> None:
+    (finding,) = check(tmp_path, f"**.zebra when {condition}: native")["QP209"]
+    assert finding.message.endswith(f"is not in this checkpoint, but '{meant}' is")
+    assert (finding.severity, finding.fix) == ("warning", f"write {meant}")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "has(weight_packed)",
+        "has(weight_scale_inv)",
+        "has(qweight)",
+        "has(something_else)",
+        "method == fp8",
+        "method == mxfp4",
+        "format == nvfp4-pack-quantized",
+        "arch == Other",
+    ],
+)
+def test_qp209_is_silent_about_other_checkpoints(tmp_path: Path, condition: str) -> None:
+    assert "QP209" not in check(tmp_path, f"**.zebra when {condition}: native")
+
+
+@pytest.mark.parametrize(
     ("line", "told"),
     [
         (f"expect {A}.o_proj: unquantized", "target layer"),
