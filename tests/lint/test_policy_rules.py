@@ -127,6 +127,8 @@ def test_undecided_is_said_once_for_all_and_is_info() -> None:
         ("model.layers.0-3.{5-6}, lm_head: native", "model.layers.{0..3}.{5..6}"),
         ("**: native\nexpect layers.0-3.x: quantized", "layers.{0..3}.x"),
         ("let a = 0-3.x\n@a: native", "{0..3}.x"),
+        ("layers.{0\u20133}.x: native", "layers.{0..3}.x"),
+        ("\u201clm_head\u201d: native", '"lm_head"'),
     ],
 )
 def test_names_that_look_like_misspelt_syntax(line: str, instead: str) -> None:
@@ -145,6 +147,8 @@ def test_names_that_look_like_misspelt_syntax(line: str, instead: str) -> None:
         "model.layers.{0..3}.mlp: native",
         "a.0-3-4: native",
         "a.b0-3: native",
+        'a."\u201cb\u201d": native',
+        "a.b\u201cc\u201d: native",
         "a.{v1-2}: native",
         "otherwize.x: native",
         "otherwize when draft: native",
