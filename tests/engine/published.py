@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from qpolicy.bind.names import draft_row
+from qpolicy.bind.names_table import draft_row
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 import make_architectures
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "configs"
+_QUANTIZATION = ("quantization_config", "compression_config")
 _DRAFT_LAYERS = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers", "mtp_num_layers")
 
 
@@ -50,22 +51,22 @@ class Published:
     @property
     def draft_layers(self) -> int:
         """How many next-token-prediction layers the config says there are."""
-        text = self.config.get("text_config") or {}
-        return max(int(part.get(key) or 0) for part in (self.config, text) for key in _DRAFT_LAYERS)
+        config = self.completed
+        text = config.get("text_config") or {}
+        return max(int(part.get(key) or 0) for part in (config, text) for key in _DRAFT_LAYERS)
 
     @property
     def has_draft(self) -> bool:
-        """Whether SGLang has a draft class for it and the config says that it is there."""
+        """Whether SGLang has a draft class for it, and the completed config says that there is a draft."""
         row = draft_row("sglang", [self.arch])
         return row is not None and not row.standalone and self.draft_layers > 0
 
 
 def _filled(config: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """Fill the keys that a config lacks; one without a part of its own for text gets none."""
-    missing = {key: value for key, value in other.items() if key not in config and not isinstance(value, dict)}
+    missing = {key: value for key, value in other.items() if key not in config and key != "text_config"}
     inner = {key: _filled(value, other[key]) for key, value in config.items() if isinstance(other.get(key), dict)}
-    ropes = {key: value for key, value in other.items() if key not in config and key.startswith("rope_")}
-    return {**config, **missing, **ropes, **inner} if config else config
+    return {**config, **missing, **inner} if config else config
 
 
 def published() -> tuple[Published, ...]:
@@ -101,7 +102,8 @@ def _registered() -> frozenset[str]:
 
 def _read(file: str, config: dict[str, Any]) -> Published | None:
     text = config.get("text_config")
-    quantization = config.get("quantization_config") or (text or {}).get("quantization_config")
+    places = (config, text if isinstance(text, dict) else {})
+    quantization = next((part[key] for part in places for key in _QUANTIZATION if part.get(key)), None)
     archs = config.get("architectures")
     if not isinstance(quantization, dict) or not isinstance(archs, list) or not archs:
         return None
