@@ -45,7 +45,9 @@ class Lookup:
             return module
         if not world.draft:
             return self._target_as_asked(module, stored)
-        return module if module != stored else asked_name(world.row, world.checkpoint, stored)
+        asked = module if module != stored else asked_name(world.row, world.checkpoint, stored)
+        leaf = asked.rpartition(".")[2]
+        return leaf if world.row is not None and leaf in world.row.unnumbered else asked
 
     def _target_as_asked(self, module: str, stored: str) -> str:
         known = self.binding.world.architecture

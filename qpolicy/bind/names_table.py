@@ -22,8 +22,8 @@ class DraftRow:
         list_substr: What the class's mapper rewrites inside list entries.
         renames: Pairs of whole segments that are asked and those that are stored in their place.
         packed: Fused layers that only the stored spelling has, each with the last segments of its parts.
+        unnumbered: Names that the layers of all blocks ask alike, so that nobody can tell which is meant.
         standalone: Whether such a draft has a checkpoint of its own.
-        unchecked: Why the row is not compared with the real class; empty for a row that is.
     """
 
     engine: str
@@ -34,8 +34,8 @@ class DraftRow:
     list_substr: Mapping[str, str] = field(default_factory=dict)
     renames: tuple[tuple[str, str], ...] = ()
     packed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unnumbered: tuple[str, ...] = ()
     standalone: bool = False
-    unchecked: str = ""
 
 
 @cache
@@ -52,8 +52,8 @@ def draft_rows() -> tuple[DraftRow, ...]:
             list_substr=row.get("list_substr", {}),
             renames=tuple((entry["asks"], entry["stored"]) for entry in row.get("renames", ())),
             packed={fused: tuple(parts) for fused, parts in row.get("packed", {}).items()},
+            unnumbered=tuple(row.get("unnumbered", ())),
             standalone=row.get("standalone", False),
-            unchecked=row.get("unchecked", ""),
         )
         for row in table["draft"]
     )

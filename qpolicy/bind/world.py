@@ -54,7 +54,8 @@ class World:
     @cached_property
     def stored(self) -> StoredIndex:
         """The checkpoint's modules as the asker sees them."""
-        return StoredIndex(self.checkpoint, self.packed)
+        only_stored = {} if self.row is None else self.row.packed
+        return StoredIndex(self.checkpoint, {**self.packed, **only_stored})
 
     @cached_property
     def consulted(self) -> Checkpoint | None:

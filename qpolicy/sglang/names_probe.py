@@ -11,6 +11,9 @@ Header = tuple[str, str, tuple[int, ...]]
 EXPERT_PARTS = (("gate_proj", "up_proj", "down_proj"), ("w1", "w3", "w2"))
 """How checkpoints call an expert's three projections."""
 
+STACKED_PARTS = (("gate_up_proj", "down_proj"), ("fc", "proj"))
+"""How checkpoints call the projections of all experts in one tensor each."""
+
 MORE_PARTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "qkv_proj": (("q_proj", "k_proj", "v_proj"), ("query_key_value",)),
     "gate_up_proj": (("gate_proj", "up_proj"),),
@@ -74,7 +77,10 @@ def headers(
 def _split(whole: int, sizes: Sequence[int], count: int) -> tuple[int, ...]:
     if len(sizes) == count:
         return tuple(sizes)
-    return (whole, *[0] * (count - 1)) if count == 1 else tuple([whole // max(count, 1)] * count)
+    # Some loaders fill parts up to a multiple of eight.
+    part = whole // max(count, 1)
+    part -= part % 8 if part > 8 else 0
+    return (*[part] * (count - 1), whole - part * (count - 1)) if count else ()
 
 
 def _experts(layer: Layer, shapes: Mapping[str, Sequence[int]], stored: str) -> Iterator[Header]:
@@ -86,5 +92,6 @@ def _experts(layer: Layer, shapes: Mapping[str, Sequence[int]], stored: str) -> 
     for parts in EXPERT_PARTS:
         for name, shape in zip(parts, (gate, gate, tuple(down[1:])), strict=True):
             yield f"{stored}.0.{name}.weight", "bf16", shape
-    yield f"{stored}.gate_up_proj", "bf16", tuple(both)
-    yield f"{stored}.down_proj", "bf16", tuple(down)
+    for up, out in STACKED_PARTS:
+        yield f"{stored}.{up}", "bf16", tuple(both)
+        yield f"{stored}.{out}", "bf16", tuple(down)

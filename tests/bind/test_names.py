@@ -24,6 +24,19 @@ DEEPSEEK = {
     "model.layers.4.shared_head.head": "plain",
     "lm_head": "plain",
 }
+MISTRAL = {
+    "layers.0.attention.wo": "plain",
+    "layers.0.feed_forward.w1": "packed",
+    "layers.0.feed_forward.w3": "packed",
+    "tok_embeddings": "plain",
+}
+V4 = {
+    "mtp.0.attn.wq_b": "plain",
+    "mtp.0.ffn.shared_experts.w1": "packed",
+    "mtp.0.ffn.shared_experts.w3": "packed",
+    "mtp.0.ffn.shared_experts.w2": "packed",
+    "mtp.1.attn.wq_b": "plain",
+}
 EAGLE = {"layers.0.self_attn.o_proj": "plain", "layers.0.mlp.down_proj": "plain", "embed_tokens": "plain"}
 
 CASES = [
@@ -35,6 +48,15 @@ CASES = [
     ("DeepseekV3ForCausalLM", DEEPSEEK, "model.eh_proj", "model.layers.4.eh_proj"),
     ("DeepseekV3ForCausalLM", DEEPSEEK, "model.shared_head.head", "model.layers.4.shared_head.head"),
     ("DeepseekV3ForCausalLM", NEXT, "model.shared_head.head", "lm_head"),
+    ("DeepseekV4ForCausalLM", V4, "model.decoder.self_attn.wq_b", "mtp.0.attn.wq_b"),
+    ("DeepseekV4ForCausalLM", V4, "model.decoder.mlp.shared_experts.down_proj", "mtp.0.ffn.shared_experts.w2"),
+    ("DeepseekV4ForCausalLM", V4, "stages.1.self_attn.wq_b", "mtp.1.attn.wq_b"),
+    ("MistralLarge3ForCausalLMEagle", MISTRAL, "model.layers.0.self_attn.o_proj", "layers.0.attention.wo"),
+    ("MistralLarge3ForCausalLMEagle", MISTRAL, "model.embed_tokens", "tok_embeddings"),
+]
+FUSED = [
+    ("MistralLarge3ForCausalLMEagle", MISTRAL, "model.layers.0.mlp.gate_up_proj", "layers.0.feed_forward"),
+    ("DeepseekV4ForCausalLM", V4, "model.decoder.mlp.shared_experts.gate_up_proj", "mtp.0.ffn.shared_experts"),
 ]
 
 
@@ -45,6 +67,24 @@ def test_a_drafts_name_is_translated(
     checkpoint = small_checkpoint(tmp_path, states, compressed(), arch=arch)
     row = draft_row("sglang", checkpoint.architectures)
     assert stored_name(row, checkpoint, asked, checkpoint.modules.__contains__) == stored
+
+
+@pytest.mark.parametrize(("arch", "states", "asked", "stored"), FUSED)
+def test_a_fused_layer_whose_parts_have_other_names_reaches_both(
+    tmp_path: Path, arch: str, states: dict[str, str], asked: str, stored: str
+) -> None:
+    matcher = bound("", small_checkpoint(tmp_path, states, compressed(), arch=arch), draft=True)
+    assert [member.name for member in matcher.decide(asked).members] == [f"{stored}.w1", f"{stored}.w3"]
+    (ask,) = (ask for ask in asks(matcher) if ask.name == asked)
+    assert [module.name for module in ask.modules] == [f"{stored}.w1", f"{stored}.w3"]
+
+
+@pytest.mark.parametrize(("entry", "outcome"), [("layers.0.self_attn.o_proj", "quantized"), ("o_proj", "unquantized")])
+def test_a_list_is_read_by_a_name_without_a_number_where_the_class_gives_none(
+    tmp_path: Path, entry: str, outcome: str
+) -> None:
+    checkpoint = small_checkpoint(tmp_path, EAGLE, compressed([entry]), arch="DFlashDraftModel")
+    assert bound("", checkpoint, draft=True).decide("layers.0.self_attn.o_proj").outcome == outcome
 
 
 def test_both_spellings_of_a_draft_get_the_same_answer(tmp_path: Path) -> None:
@@ -92,10 +132,11 @@ def test_a_standalone_draft_has_its_own_names(tmp_path: Path) -> None:
     assert (decision.outcome, decision.rule.line) == ("unquantized", 2)
 
 
-@pytest.mark.parametrize("row", [row for row in draft_rows() if not row.unchecked], ids=lambda row: row.draft_class)
+@pytest.mark.parametrize("row", draft_rows(), ids=lambda row: row.draft_class)
 def test_asking_and_storing_are_each_others_reverse(tmp_path: Path, row: DraftRow) -> None:
     arch = row.architectures[0]
     states = DEEPSEEK if arch.startswith("Deepseek") else EAGLE if row.standalone else NEXT
+    states = MISTRAL if arch.startswith("Mistral") and row.renames else states
     checkpoint = small_checkpoint(tmp_path, states, compressed(), arch=arch)
     assert bool(checkpoint.draft_modules) is not row.standalone
     for stored in states if row.standalone else (module.name for module in checkpoint.draft_modules):

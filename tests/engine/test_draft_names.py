@@ -13,7 +13,7 @@ import pytest
 from qpolicy.bind.names import stored_candidates
 from qpolicy.bind.names_table import DraftRow, draft_row, draft_rows
 from qpolicy.sglang.architectures_table import engine_names
-from qpolicy.sglang.names_probe import headers, reached
+from qpolicy.sglang.names_probe import Header, headers, reached
 from qpolicy.sglang.rehearse_job import Layer, Rehearsed
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
@@ -24,12 +24,8 @@ pytestmark = pytest.mark.engine
 MODELS = {model.arch: model for model in script.models() if model.draft or model.standalone}
 # A loader gives a draft its head and embeddings from the target; attention layers own no weights.
 NOT_LOADED = frozenset({"lm_head", "embedding", "attention"})
-# What a class takes in a form that is not probed here.
-OTHERWISE = {
-    "DeepseekV4ForCausalLM": "self_attn.wo_a",  # only together with its scale
-    "Dots3NoteForCausalLM": "self_attn.fused_qkv_a_g_proj_with_mqa",  # three parts at once
-    "IQuestQ1MTP": "mlp.experts",  # stacked, as experts.fc and experts.proj
-}
+WITH_SCALE = ".wo_a.weight"
+"""What DeepSeek V4 takes only together with its scale, in fp8."""
 
 Drafts = dict[str, tuple[Rehearsed, Rehearsed]]
 
@@ -51,11 +47,24 @@ def drafts() -> Drafts:
     return {arch: (result, followed.get(arch, result)) for arch, result in built.items()}
 
 
-def _headers(arch: str, result: Rehearsed) -> tuple[tuple[str, str, tuple[int, ...]], ...]:
+def _headers(arch: str, result: Rehearsed) -> tuple[Header, ...]:
     row = draft_row("sglang", [arch])
     assert row is not None
     names = dict(engine_names(result.layers))
-    return headers(result, lambda layer: _stored(row, arch, names[layer.path]), ("linear", "moe"))
+    result.packed |= {fused: list(parts) for fused, parts in row.packed.items()}
+    made = headers(result, lambda layer: _stored(row, arch, names[layer.path]), ("linear", "moe"))
+    return tuple(header for one in made for header in _scaled(one))
+
+
+def _scaled(header: Header) -> tuple[Header, ...]:
+    name, _, shape = header
+    if not name.endswith(WITH_SCALE):
+        return (header,)
+    return (name, "f8_e4m3", shape), (
+        f"{name.removesuffix('weight')}scale",
+        "f32",
+        tuple(size // 128 for size in shape),
+    )
 
 
 def _stored(row: DraftRow, arch: str, asked: str) -> Iterable[str]:
@@ -76,13 +85,19 @@ def test_the_row_names_the_class_that_sglang_builds(drafts: Drafts, arch: str) -
 def test_every_layer_is_loaded_from_the_name_that_the_row_gives(drafts: Drafts, arch: str) -> None:
     row = draft_row("sglang", [arch])
     assert row is not None
-    if row.unchecked:
-        pytest.skip(row.unchecked)
     built, followed = drafts[arch]
     arrived, names = reached(followed), dict(engine_names(built.layers))
     lost = [layer for layer in built.layers if not _arrived(layer, arrived, _stored(row, arch, names[layer.path]))]
-    names_lost = [names[layer.path] for layer in lost if layer.kind not in NOT_LOADED]
-    assert [name for name in names_lost if not name.endswith(OTHERWISE.get(arch, " "))] == []
+    lost_names = [names[layer.path] for layer in lost if layer.kind not in NOT_LOADED]
+    assert [name for name in lost_names if name not in row.unnumbered] == []
+
+
+@pytest.mark.parametrize("arch", [row.architectures[0] for row in draft_rows() if row.unnumbered])
+def test_layers_without_a_number_are_asked_once_for_every_block(drafts: Drafts, arch: str) -> None:
+    row = draft_row("sglang", [arch])
+    assert row is not None
+    asked = [layer.name for layer in drafts[arch][0].layers if layer.asked and layer.kind != "attention"]
+    assert {name: asked.count(name) for name in asked} == dict.fromkeys(row.unnumbered, 2)
 
 
 def _arrived(layer: Layer, arrived: dict[str, set[str]], stored: Iterable[str]) -> bool:
