@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from qpolicy.bind.names import DraftRow, draft_rows
+from qpolicy.bind.names_table import DraftRow, draft_rows
 from qpolicy.paths import Pattern
 
 _ANY_NUMBER = re.compile(r"\{[^}]*\}")

@@ -6,20 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from qpolicy.bind.draft_layers import draft_layer
-from qpolicy.bind.names_table import DraftRow, draft_row, draft_rows
+from qpolicy.bind.names_table import DraftRow
 from qpolicy.errors import BindError
 
 if TYPE_CHECKING:
     from qpolicy.checkpoint import Checkpoint
-
-__all__ = [
-    "DraftRow",
-    "asked_name",
-    "draft_row",
-    "draft_rows",
-    "stored_candidates",
-    "stored_name",
-]
 
 
 def stored_name(

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from qpolicy.bind.architectures import Architecture, architecture
 from qpolicy.bind.consulted import consulted
-from qpolicy.bind.names import DraftRow, draft_row
+from qpolicy.bind.names_table import DraftRow, draft_row
 from qpolicy.bind.stored import StoredIndex
 from qpolicy.checkpoint import FUSED, Checkpoint
 from qpolicy.native import Mapper, NativeConfig, Reading, draft_nulling, engine_reading, producer_reading, read_config

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from qpolicy.bind import Policy, askers
-from qpolicy.bind.names import draft_row
+from qpolicy.bind.names_table import draft_row
 from qpolicy.checkpoint import Checkpoint, open_checkpoint
 from qpolicy.errors import QPolicyError
 from qpolicy.sglang.doctor_check import Check, Status, told
