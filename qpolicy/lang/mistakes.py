@@ -279,6 +279,16 @@ _EXPECT: Final = (
         ("_EXPECT",),
     ),
     Mistake(
+        "expect mtp a: error",
+        "QP004",
+        "only `draft` or `target` can stand before the pattern of an expectation",
+        "write `expect draft $found: ...`",
+        ("WORD",),
+        ("mtp",),
+        ("_EXPECT",),
+        "_COLON",
+    ),
+    Mistake(
         "expect a, b: error",
         "QP004",
         "an expectation has one pattern",
