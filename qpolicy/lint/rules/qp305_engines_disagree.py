@@ -25,8 +25,9 @@ CODE = Code(
     Page(
         explanation="""\
 The same list means different things to different engines, and to different versions of one, such as
-`sglang` and `sglang 0.5.16`. `--engine`, given more than once, compares the first with the others. In the example SGLang never quantizes an fp8 head, and transformers does where the list is silent. The
-checkpoint will not load everywhere.
+`sglang` and `sglang 0.5.16`. `--engine`, given more than once, compares the first with the others. In the example
+SGLang never quantizes an fp8 head, and transformers does where the list is silent. The checkpoint will not load
+everywhere.
 """,
         bad=Example(checkpoint=_CHECKPOINT, engines=_ENGINES),
         good=Example(policy="qpolicy 1\n\nlm_head: unquantized\n", checkpoint=_CHECKPOINT, engines=_ENGINES),
