@@ -18,6 +18,7 @@ from qpolicy.cli.failure import CLEAN, FOUND
 from qpolicy.cli.policies import named_policy, policy_for
 from qpolicy.cli.rehearsed import Rehearsal, as_json, as_text
 from qpolicy.cli.terminal import write
+from qpolicy.errors import QPolicyError
 from qpolicy.lint.finding import Finding
 from qpolicy.lint.rehearsal import CODES
 from qpolicy.lint.reporters.checked import is_clean
@@ -79,6 +80,8 @@ def command(
     )
     with bar(f"rehearsing {checkpoint}") as update:
         standing, (result,) = _run(job, device, ranks, lambda step: update(step.doing, step.done, step.total))
+    if draft:
+        _require_draft(opened, result)
     found = tuple(_finding(fault, opened) for fault in faults(result, opened, draft=draft))
     rehearsal = Rehearsal(checkpoint, draft, standing, result, _matcher(opened, chosen, job, result), found)
     write(as_json(rehearsal) if format_ == "json" else as_text(rehearsal, full=full))
@@ -98,6 +101,20 @@ def _headers(checkpoint: Checkpoint) -> tuple[tuple[str, str, tuple[int, ...]], 
         for tensor in tensors
         if tensor.dtype is not None and tensor.shape is not None
     )
+
+
+def _require_draft(checkpoint: Checkpoint, result: Rehearsed) -> None:
+    """Refuse to call a target a draft, as SGLang builds one for an architecture that it has no draft class for.
+
+    Raises:
+        QPolicyError: The checkpoint neither holds a draft that SGLang knows nor is one.
+    """
+    row = draft_row("sglang", checkpoint.architectures)
+    if row is None and result.architecture in checkpoint.architectures:
+        raise QPolicyError(
+            f"{checkpoint.path}: SGLang has no draft class for {result.architecture}; where it serves as the draft of "
+            f"another model, it is built as a target is: leave out --draft"
+        )
 
 
 def _first_layer(checkpoint: Checkpoint) -> int | None:

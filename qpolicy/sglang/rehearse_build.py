@@ -6,6 +6,7 @@ import contextlib
 import json
 import tempfile
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -42,7 +43,7 @@ def rehearse(job: Job, standing: Standing, tell: Steps) -> Rehearsed:
         with checkout(job.folder) as folder:
             _rehearse(job, folder, result, tell)
     except Exception as error:
-        result.error = f"{type(error).__name__}: {error}"[:1000]
+        result.error = _told(error)
     result.problems = list(dict.fromkeys(builds[-1].problems)) if builds else []
     result.seconds = round(time.monotonic() - start, 3)
     return result
@@ -120,6 +121,15 @@ def checkout(folder: str) -> Iterator[str]:
         config.pop("auto_map", None)
         Path(name, "config.json").write_text(json.dumps(config), encoding="utf-8")
         yield name
+
+
+def _told(error: Exception) -> str:
+    """Return an exception's text, or for one without any the line of code that raised it."""
+    text = str(error)
+    if not text and (frames := traceback.extract_tb(error.__traceback__)):
+        last = frames[-1]
+        text = f"{last.line} ({Path(last.filename).name}:{last.lineno})"
+    return f"{type(error).__name__}: {text}"[:1000]
 
 
 def _packed(model: Any, quantization: Any) -> dict[str, list[str]]:

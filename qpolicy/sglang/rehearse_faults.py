@@ -13,6 +13,8 @@ from qpolicy.sglang.rehearse_job import Failure, Layer, Parameter, Rehearsed
 _OPTIONAL = (".k_scale", ".v_scale", ".inv_freq")
 """Endings of tensors and parameters that a checkpoint need not have, or that an engine does not need."""
 
+_NOT_FOLLOWED = "the model was built, but its load not followed: the dtypes and shapes of its tensors are not known"
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -42,9 +44,11 @@ def faults(result: Rehearsed, checkpoint: Checkpoint, *, draft: bool) -> tuple[F
     if result.error is not None:
         return (Fault("QP405", "error", f"SGLang cannot build this model: {result.error}"),)
     found = [Fault("QP406", "error", problem) for problem in result.problems]
-    if any(parameter.sources for parameter in result.parameters):
+    if result.followed:
         found += [*_refused(result.failures), *_converted(result), *_unfilled(result, draft)]
         found += _skipped(result, checkpoint, draft)
+    else:
+        found.append(Fault("QP407", "info", _NOT_FOLLOWED))
     if result.note:
         found.append(Fault("QP407", "info", f"the load could not be followed to its end: {result.note}"))
     return tuple(found)
@@ -91,6 +95,8 @@ def _may_stay_empty(parameter: Parameter, layers: dict[str, Layer], draft: bool)
     if layer is not None and layer.kind in ("lm_head", "embedding"):
         # A draft is given its head and embeddings by the target; a vocabulary is padded with rows of nothing.
         return draft or parameter.filled > 0
+    if layer is not None and layer.kind == "moe" and not parameter.loader:
+        return True  # made by the method for what it computes from other parameters after loading
     return parameter.name.endswith(_OPTIONAL)
 
 

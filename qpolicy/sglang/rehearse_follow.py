@@ -165,6 +165,7 @@ def _told(error: BaseException) -> str:
 
 
 def _conclude(model: Any, before: dict[str, Any], feed: _Feed, result: Rehearsed) -> None:
+    result.followed = True
     landed = _landed(feed.watch)
     now = dict(model.named_parameters(remove_duplicate=True))
     for name, parameter in before.items():
@@ -175,7 +176,8 @@ def _conclude(model: Any, before: dict[str, Any], feed: _Feed, result: Rehearsed
         filled = 1.0 if replaced else min(1.0, sum(landing.regions.values()) / size)
         dtype = str(parameter.dtype).removeprefix("torch.")
         sources = tuple(landing.sources) or tuple(sorted(replaced))
-        result.parameters.append(Parameter(name, dtype, tuple(parameter.shape), filled, sources))
+        loader = hasattr(parameter, "weight_loader")
+        result.parameters.append(Parameter(name, dtype, tuple(parameter.shape), filled, sources, loader))
         result.converted += [Converted(tensor, own, name, dtype) for tensor, own in landing.mismatches.items()]
     result.failures = [Failure(name, error) for name, error in feed.failed.items()]
     if not result.note:

@@ -87,6 +87,7 @@ class Parameter:
         shape: Its shape.
         filled: How much of it was written, from 0 to 1.
         sources: The stored tensors that reached it.
+        loader: Whether it says how it is loaded; one that does not is loaded by the model itself, or by nobody.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Parameter:
     shape: tuple[int, ...]
     filled: float
     sources: tuple[str, ...] = ()
+    loader: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,7 @@ class Rehearsed:
         failures: Stored tensors that stopped the load.
         converted: Stored tensors whose dtype does not fit.
         skipped: Stored tensors that reached no parameter although nothing failed.
+        followed: Whether the load was followed, as far as the note says.
         problems: What would have stopped the load in strict mode, as the plugin says it.
         error: Why the model could not be built, or None.
         note: What of the load could not be followed; empty when all of it was.
@@ -142,6 +145,7 @@ class Rehearsed:
     failures: list[Failure] = field(default_factory=list)
     converted: list[Converted] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    followed: bool = False
     problems: list[str] = field(default_factory=list)
     error: str | None = None
     note: str = ""

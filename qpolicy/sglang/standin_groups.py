@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
+
+_CHOICES = (
+    ("sglang.srt.layers.moe.utils", "initialize_moe_config"),
+    ("sglang.srt.layers.quantization.fp8_utils", "initialize_fp8_gemm_config"),
+    ("sglang.srt.layers.quantization.fp4_utils", "initialize_fp4_gemm_config"),
+)
+"""What a server calls before it builds a model, to choose kernels (sglang 0.5.23, srt/managers/scheduler.py)."""
 
 
 def start(ranks: int) -> None:
@@ -30,6 +38,8 @@ def _initialize(ranks: int) -> None:
     publish(arguments, role="rehearsal", ranks=SpawnRanks(world_rank=0))
     get_parallel().override_permanently(world_group=parallel_state._WORLD)
     parallel_state.initialize_model_parallel(backend="fake")
+    for module, name in _CHOICES:
+        getattr(import_module(module), name, lambda: None)()
 
 
 def _connect_nothing(coordinator: Any) -> None:
