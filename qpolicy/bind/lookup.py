@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from qpolicy.bind.architectures import fold
+from qpolicy.bind.architectures import Architecture, fold
 from qpolicy.bind.facts import ModuleFacts
 from qpolicy.bind.names import asked_name, stored_name
 from qpolicy.bind.passes import Binding
@@ -55,8 +55,12 @@ class Lookup:
             return module
         if known.prefixes:
             return stored  # its lists are rewritten to the engine's names; here they stand as they are
-        names = (module, *target_asked_names(self.binding.world.engine_name, stored))
-        return next((name for name in names if fold(name) in known.asked or fold(name) in known.unasked), module)
+        if _has(known, fold(module)) or not any(_has(known, name) for name in self._target_names(fold(stored))):
+            return module
+        return next(name for name in self._target_names(stored) if _has(known, fold(name)))
+
+    def _target_names(self, stored: str) -> tuple[str, ...]:
+        return target_asked_names(self.binding.world.engine_name, stored)
 
     def kind(self, names: Iterable[str]) -> str:
         """Return the kind that some stored modules are asked as; ``linear`` when there are none to tell by."""
@@ -79,3 +83,7 @@ class Lookup:
         """Return the rules whose patterns match one of these names, in order; conditions are not looked at."""
         matched = {position for alias in aliases for position in self.binding.index.matches(alias)}
         return tuple(self.binding.rules[position] for position in sorted(matched.union(self._everywhere)))
+
+
+def _has(known: Architecture, folded: str) -> bool:
+    return folded in known.asked or folded in known.unasked

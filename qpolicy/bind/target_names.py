@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 
@@ -49,8 +49,12 @@ def target_stored_name(engine: str, asked: str, is_stored: Callable[[str], bool]
     return next((name for name in _variants(asked, table.prefixes, table.segments) if is_stored(name)), asked)
 
 
+@lru_cache(maxsize=1 << 12)
 def target_asked_names(engine: str, stored: str) -> tuple[str, ...]:
-    """Return the names under which some class may ask for a stored module, the stored name itself left out."""
+    """Return the names under which some class may ask for a stored module, the stored name itself left out.
+
+    It may be a name with its numbers folded; asked so, a model's few hundred kinds of modules are worked out once each.
+    """
     table = renames(engine)
     return tuple(_variants(stored, _turned(table.prefixes), _turned(table.segments)))
 

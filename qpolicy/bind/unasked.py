@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from qpolicy.bind.architectures import fold
 from qpolicy.bind.names import asked_name
 from qpolicy.bind.target_names import target_asked_names
 from qpolicy.bind.world import World
@@ -38,7 +39,7 @@ def _engine_names(world: World, stored: str) -> Iterator[str]:
             yield asked_name(world.row, world.checkpoint, alias)
         elif world.architecture is not None:
             yield from world.architecture.spellings(alias)
-            yield from target_asked_names(world.engine_name, alias)
+            yield from target_asked_names(world.engine_name, fold(alias))
 
 
 @cache
