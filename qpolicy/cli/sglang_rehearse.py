@@ -68,7 +68,7 @@ def command(
     require_engine()
     opened = open_checkpoint(checkpoint)
     chosen = policy_for(opened, named_policy(policy))
-    layer = _first_layer(opened) if draft and draft_layer is None else draft_layer
+    layer = _layer(opened, draft, draft_layer)
     job = Job(
         str(Path(checkpoint).resolve()),
         draft,
@@ -117,10 +117,22 @@ def _require_draft(checkpoint: Checkpoint, result: Rehearsed) -> None:
         )
 
 
-def _first_layer(checkpoint: Checkpoint) -> int | None:
-    """Return the first layer of a draft that is built layer by layer; None for one that is built as a whole."""
-    row = draft_row("sglang", checkpoint.architectures)
-    return draft_layers(row, checkpoint)[0] if built_by_layer(row) else None
+def _layer(checkpoint: Checkpoint, draft: bool, chosen: int | None) -> int | None:
+    """Return the layer to build of a draft that is built layer by layer; None for one that is built as a whole.
+
+    Raises:
+        QPolicyError: A layer was chosen of something that has no layers to choose from, or not this one.
+    """
+    row = draft_row("sglang", checkpoint.architectures) if draft else None
+    layers = draft_layers(row, checkpoint) if built_by_layer(row) else ()
+    if chosen is None:
+        return layers[0] if layers else None
+    if not layers:
+        what = "the draft of this checkpoint is built as a whole" if draft else "it belongs to --draft"
+        raise QPolicyError(f"--draft-layer {chosen}: {what}; leave it out")
+    if checkpoint.modules and chosen not in layers:
+        raise QPolicyError(f"--draft-layer {chosen}: this draft has the layers {', '.join(map(str, layers))}")
+    return chosen
 
 
 def _matcher(checkpoint: Checkpoint, policy: Policy | None, job: Job, result: Rehearsed) -> Matcher:

@@ -92,9 +92,10 @@ class Watch(TorchDispatchMode):  # type: ignore[misc] # Any where PyTorch is not
         if _is_view(func):
             return func(*args, **(kwargs or {}))  # shares the storage by which it is known
         if func is _COPY:
-            func(*args, **(kwargs or {}))
-            self._copy(*args[:2])
-            return args[0]
+            target, source = args[:2]
+            func(target.to(_META) if source.is_meta and not target.is_meta else target, source)
+            self._copy(target, source)
+            return target
         if func in (_SCALAR, _EQUAL):
             return self._answer(func, args)
         kwargs = _off_device(func, args, kwargs or {})

@@ -109,6 +109,19 @@ def test_what_is_meant_for_a_gpu_stays_off_it(monkeypatch: pytest.MonkeyPatch) -
     assert (vars(torch.Tensor).get("to"), torch.tensor) == given
 
 
+def test_a_tensor_is_followed_into_a_parameter_with_data() -> None:
+    def load(parameters: dict[str, Any], weights: Weights) -> None:
+        for _, weight in weights:
+            parameters["real"].data.copy_(weight)
+
+    built = model(load)
+    built.register_parameter("real", torch.nn.Parameter(torch.zeros(4, 4)))
+    result = Rehearsed()
+    follow(built, [("a", "f32", (4, 4)), ("wrong", "f32", (3, 4))], result, limit=60)
+    assert sources(result) == {"real": ("a",)}
+    assert [failure.tensor for failure in result.failures] == ["wrong"]
+
+
 def test_a_tensor_is_followed_through_a_concatenation_in_a_thread() -> None:
     def load(parameters: dict[str, Any], weights: Weights) -> None:
         whole = torch.cat([weight for _, weight in weights])

@@ -104,6 +104,18 @@ def test_target_is_not_called_a_draft() -> None:
     assert "leave out --draft" in ran.stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--draft-layer", "1"), "it belongs to --draft"),
+        (("--draft", "--draft-layer", "1"), "is built as a whole"),
+    ],
+)
+def test_layer_that_cannot_be_chosen_is_refused(checkpoint: Path, options: tuple[str, ...], told: str) -> None:
+    ran = rehearsed(checkpoint, *options)
+    assert (ran.exit_code, told in ran.stderr) == (2, True)
+
+
 def test_what_was_not_followed_is_told(checkpoint: Path) -> None:
     (checkpoint / "model.safetensors").unlink()
     ran = rehearsed(checkpoint)
