@@ -46,7 +46,8 @@ def faults(result: Rehearsed, checkpoint: Checkpoint, *, draft: bool) -> tuple[F
     found = [Fault("QP406", "error", problem) for problem in result.problems]
     if result.followed:
         found += [*_refused(result.failures), *_converted(result), *_unfilled(result, draft)]
-        found += _skipped(result, checkpoint, draft)
+        if any(parameter.sources for parameter in result.parameters):
+            found += _skipped(result, checkpoint, draft)
     else:
         found.append(Fault("QP407", "info", _NOT_FOLLOWED))
     if result.note:
