@@ -33,10 +33,10 @@ def _choices(holder: Any) -> Iterator[str]:
 def _called(choice: Any) -> str:
     if choice is None:
         return ""
-    backend = getattr(choice, "runner_backend", None)
-    if backend is not None:
-        return f"{type(choice).__name__} {_called(backend)}"
-    for named in (choice, *(getattr(choice, name, None) for name in ("__name__", "value", "name"))):
-        if isinstance(named, str):
-            return named
-    return type(choice).__name__
+    named = _named(choice)
+    return named or " ".join(filter(None, (type(choice).__name__, _named(getattr(choice, "runner_backend", None)))))
+
+
+def _named(choice: Any) -> str:
+    names = (choice, *(getattr(choice, name, None) for name in ("__name__", "value", "name")))
+    return next((name for name in names if isinstance(name, str)), "")
