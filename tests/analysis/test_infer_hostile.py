@@ -54,8 +54,8 @@ def test_thousands_of_names_without_any_order_are_refused(tmp_path: Path) -> Non
         infer(checkpoint)
 
 
-def test_thousands_of_layers_that_alternate(tmp_path: Path) -> None:
-    states = {f"model.layers.{number}.mlp.down_proj": "plain" if number % 2 else "fp8" for number in range(2_000)}
+def test_a_thousand_layers_that_alternate(tmp_path: Path) -> None:
+    states = {f"model.layers.{number}.mlp.down_proj": "plain" if number % 2 else "fp8" for number in range(1_000)}
     checkpoint = small_checkpoint(tmp_path, states, fp8())
     learned = infer(checkpoint)
     assert_agrees(checkpoint, learned)
