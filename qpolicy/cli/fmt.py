@@ -63,8 +63,13 @@ def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
         codes.append(code)
         changed += did_change
     if files != (_STDIN,) and not diff:
-        say(f"{counted(changed, 'file')} {'would change' if check else 'formatted'}, {len(files) - changed} left as is")
+        say(_summary(changed, len(codes) - changed, sum(code not in (CLEAN, FOUND) for code in codes), check))
     return worst(codes)
+
+
+def _summary(changed: int, kept: int, failed: int, check: bool) -> str:
+    told = f"{counted(changed, 'file')} {'would change' if check else 'formatted'}, {kept - failed} left as is"
+    return f"{told}, {failed} could not be formatted" if failed else told
 
 
 def _attempt(file: str, finish: Callable[[str, Formatted], int]) -> tuple[int, bool]:

@@ -61,7 +61,7 @@ def test_broken_standard_input_prints_nothing() -> None:
 def test_broken_file_is_left_alone_and_the_others_are_formatted(tmp_path: Path) -> None:
     broken, ugly = written(tmp_path / "a.qpolicy", "qpolicy 2\n"), written(tmp_path / "b.qpolicy", UGLY)
     ran = run("fmt", broken, tmp_path / "nowhere", ugly)
-    assert ran.code == 2
+    assert (ran.code, ran.out) == (2, f"{ugly}: formatted\n1 file formatted, 0 left as is, 2 could not be formatted\n")
     assert f"{broken}:1:" in ran.err
     assert f"{tmp_path / 'nowhere'}: cannot read this policy file: No such file or directory\n" in ran.err
     assert (broken.read_text(), ugly.read_text()) == ("qpolicy 2\n", PRETTY)
