@@ -8,6 +8,7 @@ from typing import Any
 
 from qpolicy.checkpoint import Checkpoint
 from qpolicy.native import consulted_place
+from qpolicy.native.versions import engine_and_version
 
 
 def consulted(checkpoint: Checkpoint, engine: str) -> Checkpoint:
@@ -21,11 +22,13 @@ def consulted(checkpoint: Checkpoint, engine: str) -> Checkpoint:
     Raises:
         NativeConfigError: The config in ``config.json`` is malformed.
     """
-    configs = checkpoint.configs
-    place = consulted_place(configs.quantization_places) if engine.partition(" ")[0] == "sglang" else None
+    configs, places = checkpoint.configs, checkpoint.configs.quantization_places
+    if len(places) < 2 or engine_and_version(engine)[0] != "sglang":
+        return checkpoint
+    place = consulted_place(places)
     if place is None or place == configs.quantization_file:
         return checkpoint
-    return with_config(checkpoint, configs.quantization_places[place], place)
+    return with_config(checkpoint, places[place], place)
 
 
 def with_config(checkpoint: Checkpoint, quantization: Mapping[str, Any], place: str) -> Checkpoint:

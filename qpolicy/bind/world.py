@@ -12,6 +12,7 @@ from qpolicy.bind.names_table import DraftRow, draft_row
 from qpolicy.bind.stored import StoredIndex
 from qpolicy.checkpoint import FUSED, Checkpoint
 from qpolicy.native import Mapper, NativeConfig, Reading, draft_nulling, engine_reading, producer_reading, read_config
+from qpolicy.native.versions import engine_and_version
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class World:
     @property
     def engine_name(self) -> str:
         """The engine's name without a version."""
-        return self.engine.partition(" ")[0]
+        return engine_and_version(self.engine)[0]
 
     @cached_property
     def stored(self) -> StoredIndex:

@@ -120,6 +120,7 @@ class View:
 
     @property
     def list_file(self) -> str:
-        """The file that the checkpoint's list stands in."""
-        named = (self.checkpoint.quantization_file or "config.json").partition(":")[0]
+        """The file that the list stands in which the engine reads."""
+        consulted = self.matchers[0].binding.world.consulted or self.checkpoint
+        named = (consulted.quantization_file or "config.json").partition(":")[0]
         return str(self.checkpoint.path / named)
